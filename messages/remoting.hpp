@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/handle_finder.hpp"
 #include "messages/inspect.hpp"
 
 #include <caf/actor_control_block.hpp>
@@ -109,6 +110,10 @@ struct wire_type {
   /// CAF's number of the type; 0 for one that is none of CAF's.
   uint16_t number = 0;
   caf::type_erased_value_ptr (*make)() = nullptr;
+
+  /// Finds the typed handles in a value of the type; null if it can have none.
+  using finder = void (*)(const void* value, const handle_function& out);
+  finder find = nullptr;
 };
 
 /// Takes messages with these types from now on, besides those taken already.

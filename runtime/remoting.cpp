@@ -2,6 +2,7 @@
 
 #include "actors/mesh/remoting/gateway.hpp"
 #include "actors/mesh/remoting/member_node.hpp"
+#include "actors/mesh/remoting/remote_proxy.hpp"
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "messages/memory_source.hpp"
@@ -92,6 +93,12 @@ void remoting::unpublish(std::string name) {
 
 void remoting::register_kind(register_actor_kind what) {
   caf::anon_send(gateway_, std::move(what));
+}
+
+caf::error remoting::check(const caf::strong_actor_ptr& x,
+                           const handle_interface& needed) {
+  auto* proxy = x ? dynamic_cast<remote_proxy*>(x->get()) : nullptr;
+  return proxy != nullptr ? proxy->interface().check(needed) : caf::error{};
 }
 
 template <class Question>

@@ -3,6 +3,7 @@
 #include "adapters/loop/loop_system.hpp"
 #include "base/journal.hpp"
 #include "messages/actors.hpp"
+#include "messages/handle_interface.hpp"
 #include "messages/wire_types.hpp"
 
 #include <caf/actor.hpp>
@@ -53,14 +54,15 @@ struct remoting_options {
 /// `down_msg`, each link its `exit_msg`, after all that has come from there.
 ///
 /// A node takes only types that its program has allowed, and only messages for
-/// actors whose handle it has given out, in a message or by publishing them. A
+/// actors whose handle it has given out, in a message or by publishing them. Typed
+/// handles in messages must be of actors that understand what their types say. A
 /// request that it refuses fails with an error that says why; other messages are
 /// counted (`get_gauges`).
 ///
 /// All functions are safe on any thread while the object is there. Those that say
 /// so block, and fail on the thread of the loop: actors ask `gateway()` instead.
 /// They fail with `status::timeout` when nobody has run the loop for five seconds.
-/// Source: docs/decisions/0007.
+/// Source: docs/decisions/0007, 0023.
 class remoting {
 public:
   /// Runtimes that are started on the loop after it have other nodes, too: for
@@ -146,7 +148,7 @@ public:
   caf::expected<Handle>
   remote_lookup(std::optional<uint32_t> rank, std::string name,
                 std::chrono::nanoseconds wait = std::chrono::seconds{15}) {
-    return cast<Handle>(ask(lookup<Handle>(rank, std::move(name)), wait));
+    return found_as<Handle>(ask(lookup<Handle>(rank, std::move(name)), wait));
   }
 
   /// Blocks until an actor is spawned elsewhere, or why not is known.
@@ -154,16 +156,34 @@ public:
   caf::expected<Handle> remote_spawn(uint32_t rank, std::string kind,
                                      std::chrono::nanoseconds wait,
                                      Ts&&... arguments) {
-    return cast<Handle>(
+    return found_as<Handle>(
       ask(spawn<Handle>(rank, std::move(kind), std::forward<Ts>(arguments)...),
           wait));
+  }
+
+  /// An actor as a handle of another type. Where `caf::actor_cast` takes the word of
+  /// the program, this fails with `sec::unexpected_actor_messaging_interface` for an
+  /// actor of another node that does not understand all of it, by what its node has
+  /// said of it: by publishing or spawning it, or with typed handles in messages.
+  /// Of one that nothing was said of, or of this process, the word of the program
+  /// holds.
+  template <class Handle, class From>
+  static caf::expected<Handle> cast(const From& x) {
+    auto actor = caf::actor_cast<caf::strong_actor_ptr>(x);
+    if (auto why = check(actor, handle_interface{interface_of<Handle>()}))
+      return why;
+    return caf::actor_cast<Handle>(std::move(actor));
   }
 
 private:
   remoting() = default;
 
+  static caf::error check(const caf::strong_actor_ptr& x,
+                          const handle_interface& needed);
+
   template <class Handle>
-  static caf::expected<Handle> cast(caf::expected<caf::strong_actor_ptr> x) {
+  static caf::expected<Handle>
+  found_as(caf::expected<caf::strong_actor_ptr> x) {
     if (!x)
       return std::move(x.error());
     return caf::actor_cast<Handle>(*x);

@@ -23,7 +23,8 @@ class desk : public content_writer::giver, public caf::proxy_registry::backend {
 public:
   desk() {
     types.add(wire_types<remoting_test::reading, remoting_test::weather,
-                         std::vector<bool>, std::vector<std::string>>());
+                         remoting_test::roster, std::vector<bool>,
+                         std::vector<std::string>>());
     unit.proxy_registry_ptr(&registry);
   }
 
@@ -95,6 +96,8 @@ TROUPE_FUZZ(input) {
   }();
   if (!x)
     return;
+  const auto found = [](const auto&, const auto&) {};
+  require(!node.types.find_handles(*x, found), "handles can be looked for");
   // Sets and maps may have been written in another order.
   auto bytes = std::string{};
   auto err =

@@ -5,51 +5,14 @@
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
 . "$TROUPE_SOURCE/tests/netlab/lab.sh"
 . "$TROUPE_SOURCE/tests/netlab/dvm.sh"
+. "$TROUPE_SOURCE/tests/netlab/remoting_nodes.sh"
 
 need_lab "ACT-1 ACT-3 ACT-4 ACT-5 ACT-6 ACT-7 ACT-9 ACT-10 ACT-14 ACT-16"
 lab 4 2
-program=$TROUPE_BIN/remoting_node
 # n1 and n2 are of one user, n3 of another, n4 nobody's.
 "$program" keys keys 0:1000 1:1000 2:1001 3 || { failed "" "credentials"; finish; }
 # Of another authority, for the rank of n4.
 "$program" keys foreign 3 || { failed "" "credentials"; finish; }
-
-# start NODE RANK KEYS [old]: a node; node_pid is the number of its process.
-start() {
-  local node=$1 rank=$2 keys=$3
-  shift 3
-  rm -f "in.$node"
-  mkfifo "in.$node"
-  : >"out.$node"
-  background "$node" "$program" "$TROUPE_WORK/$keys" "$rank" "$TROUPE_WORK/in.$node" "$@" \
-    >>"out.$node" 2>&1
-  eventually 10 says "$node" ready || cat "out.$node"
-}
-
-# tell NODE COMMAND...: has a node do something.
-tell() {
-  local node=$1
-  shift
-  echo "$*" >"in.$node"
-}
-
-# says NODE REGEX: whether it has said so. hears NODE SECONDS REGEX: waits for it,
-# and shows what was said if it does not come. said NODE REGEX: the last such line.
-says() { grep -Eq -- "^[0-9.]* $2" "out.$1"; }
-hears() {
-  eventually "$2" says "$1" "$3" && return
-  tail -n 20 "out.$1"
-  return 1
-}
-said() { grep -E -- "^[0-9.]* $2" "out.$1" | tail -n 1; }
-
-# asks NODE SECONDS REGEX COMMAND...: tells it, and waits for what comes.
-asks() {
-  local node=$1 seconds=$2 regex=$3
-  shift 3
-  tell "$node" "$@"
-  hears "$node" "$seconds" "$regex"
-}
 
 start n1 0 keys
 start n2 1 keys

@@ -6,6 +6,9 @@
 #include "tests/test.hpp"
 
 #include <caf/all.hpp>
+#ifdef TROUPE_HAS_CAF_IO
+#  include <caf/io/all.hpp>
+#endif
 
 #include <atomic>
 #include <thread>
@@ -29,6 +32,19 @@ adder::behavior_type adding(adder::pointer self) {
 
 caf::behavior doubling() {
   return {[](int32_t x) { return 2 * x; }};
+}
+
+/// Tells of what types a handle can be.
+caf::behavior judging() {
+  const auto judge = [](const auto& x) {
+    const auto text = std::string{remoting::cast<adder>(x) ? "an adder" : ""};
+    return remoting::cast<weather>(x) ? text + " and a weather" : text;
+  };
+  return {
+    [=](const caf::actor& x) { return judge(x); },
+    [=](const adder& x) { return judge(x); },
+    [=](const weather& x) { return judge(x); },
+  };
 }
 
 /// Answers nothing.
@@ -63,6 +79,39 @@ CAF_TEST(ACT-1 ACT-2 ACT-5 actors of three members of a DVM talk) {
   check(42, twice, int32_t{21});
   CAF_CHECK_EQUAL(nodes[0].remote->remote_lookup<weather>(2, "adder").error(),
                   caf::sec::unexpected_actor_messaging_interface);
+}
+
+CAF_TEST(ACT-17 typed handles in messages bring their interface over lanes) {
+  for (auto& x : nodes)
+    x.remote->accept<adder, weather>();
+  nodes[2].remote->publish(nodes[2].loop->actors().spawn(adding), "adder");
+  nodes[1].remote->publish(nodes[1].loop->actors().spawn(judging), "judge");
+  const auto judge = find<caf::actor>(0, 1, "judge");
+  auto& here = nodes[0].loop->actors();
+  auto me = caf::scoped_actor{here};
+  const auto verdict = [&](const auto& x) {
+    auto result = std::string{};
+    me->request(judge, long_enough, x)
+      .receive([&](std::string& y) { result = std::move(y); },
+               [&](caf::error& e) { result = reason_of(e); });
+    return result;
+  };
+  // Of a third node, whatever its type is in the message; then of the sender.
+  const auto third = find<adder>(0, 2, "adder");
+  CAF_CHECK_EQUAL(verdict(third), "an adder");
+  CAF_CHECK_EQUAL(verdict(caf::actor_cast<caf::actor>(third)), "an adder");
+  const auto mine = here.spawn(adding);
+  const auto untyped = caf::actor_cast<caf::actor>(mine);
+  CAF_CHECK_EQUAL(verdict(untyped), "an adder and a weather");
+  CAF_CHECK_EQUAL(verdict(mine), "an adder");
+  CAF_CHECK_EQUAL(verdict(untyped), "an adder");
+  // What was found here is cast by its interface, and refused there if it is not.
+  CAF_CHECK(remoting::cast<adder>(third));
+  CAF_CHECK_EQUAL(remoting::cast<weather>(third).error(),
+                  caf::sec::unexpected_actor_messaging_interface);
+  const auto refusal = verdict(caf::actor_cast<weather>(third));
+  CAF_CHECK(refusal.find("not what its type says") != std::string::npos);
+  caf::anon_send_exit(mine, caf::exit_reason::user_shutdown);
 }
 
 CAF_TEST(ACT-12 blocking detached and foreign senders get their answers) {
@@ -172,5 +221,74 @@ CAF_TEST(C12.6 actors of another system of a daemon talk with other nodes) {
     },
     caf::after(long_enough) >> [] { CAF_FAIL("no down_msg"); });
 }
+
+#ifdef TROUPE_HAS_CAF_IO
+
+namespace {
+
+/// A broker of a daemon: asks an actor of another node, sends, and is asked.
+caf::behavior asking_broker(caf::io::broker* self, const caf::actor& far) {
+  return {
+    [=](const std::string&, int32_t x) {
+      auto promise = self->make_response_promise<int32_t>();
+      self->request(far, long_enough, x)
+        .then([promise](int32_t y) mutable { promise.deliver(y + 1); },
+              [promise](caf::error& e) mutable { promise.deliver(e); });
+      return promise;
+    },
+    [=](const caf::actor& to, int32_t x) { self->send(to, x); },
+    [](int32_t x) { return x + 1; },
+  };
+}
+
+} // namespace
+
+CAF_TEST(C12.6 a broker of a daemon talks with other nodes) {
+  nodes[1].remote->publish(nodes[1].loop->actors().spawn(doubling), "double");
+  const auto far = find<caf::actor>(0, 1, "double");
+  auto config = caf::actor_system_config{};
+  config.set("scheduler.max-threads", 2);
+  config.load<caf::io::middleman>();
+  share_handles(config);
+  caf::actor_system theirs{config};
+  const auto broker = theirs.middleman().spawn_broker(asking_broker, far);
+  nodes[0].remote->publish(broker, "broker");
+  const auto from_there = find<caf::actor>(2, 0, "broker");
+  auto me = caf::scoped_actor{nodes[2].loop->actors()};
+  const auto check = [&](int32_t expected, auto... xs) {
+    me->request(from_there, long_enough, std::move(xs)...)
+      .receive([&](int32_t x) { CAF_CHECK_EQUAL(x, expected); },
+               [](caf::error& e) { CAF_FAIL(reason_of(e)); });
+  };
+  for (int32_t i = 0; i < 200; ++i) {
+    check(i + 1, i);
+    // It has node 1 answer node 2.
+    check(2 * i + 1, std::string{"double"}, i);
+  }
+  // What it sends comes in order.
+  for (int32_t i = 0; i < 200; ++i)
+    me->send(from_there, caf::actor_cast<caf::actor>(me), i);
+  for (int32_t i = 0; i < 200; ++i)
+    me->receive([&](int32_t x) { CAF_CHECK_EQUAL(x, i); },
+                caf::after(long_enough) >> [] { CAF_FAIL("nothing comes"); });
+  // One of node 0 itself, and the end of the broker.
+  const auto ours = nodes[0].loop->actors().spawn(doubling);
+  const auto local = theirs.middleman().spawn_broker(asking_broker, ours);
+  auto beside = caf::scoped_actor{nodes[0].loop->actors()};
+  beside->request(local, long_enough, std::string{"double"}, int32_t{21})
+    .receive([](int32_t x) { CAF_CHECK_EQUAL(x, 43); },
+             [](caf::error& e) { CAF_FAIL(reason_of(e)); });
+  beside->send_exit(local, caf::exit_reason::user_shutdown);
+  beside->send_exit(ours, caf::exit_reason::user_shutdown);
+  me->monitor(from_there);
+  me->send_exit(from_there, caf::exit_reason::user_shutdown);
+  me->receive(
+    [](const caf::down_msg& x) {
+      CAF_CHECK_EQUAL(x.reason, caf::exit_reason::user_shutdown);
+    },
+    caf::after(long_enough) >> [] { CAF_FAIL("no down_msg"); });
+}
+
+#endif // TROUPE_HAS_CAF_IO
 
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -29,6 +29,17 @@ std::optional<uint64_t> export_table::key_of(caf::actor_id id) const {
   return i->second.key;
 }
 
+void export_table::announce(caf::actor_id id,
+                            const std::vector<uint64_t>& digests) {
+  if (const auto i = rows_.find(id); i != rows_.end())
+    i->second.interface.add(digests);
+}
+
+const known_interface* export_table::interface_of(caf::actor_id id) const {
+  const auto i = rows_.find(id);
+  return i == rows_.end() ? nullptr : &i->second.interface;
+}
+
 bool export_table::claim(caf::actor_id id, uint64_t key, uint32_t rank) {
   const auto i = rows_.find(id);
   if (i == rows_.end() || i->second.key != key)

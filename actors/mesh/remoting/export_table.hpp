@@ -1,5 +1,7 @@
 #pragma once
 
+#include "actors/mesh/remoting/known_interface.hpp"
+
 #include <caf/actor_control_block.hpp>
 
 #include <cstdint>
@@ -39,6 +41,13 @@ public:
 
   /// @returns nothing if the actor is not in the table.
   std::optional<uint64_t> key_of(caf::actor_id id) const;
+
+  /// An actor in the table has a typed handle: nodes hear what that understands.
+  /// @param digests Of signatures.
+  void announce(caf::actor_id id, const std::vector<uint64_t>& digests);
+
+  /// @returns what nodes were told of an actor; null if it is not in the table.
+  const known_interface* interface_of(caf::actor_id id) const;
 
   /// A node that has the key gets the actor from a third one.
   /// @returns whether there is such an actor.
@@ -82,6 +91,7 @@ private:
     uint64_t key = 0;
     std::vector<holder> holders;
     size_t kept = 0;
+    known_interface interface;
   };
 
   using rows = std::unordered_map<caf::actor_id, row>;

@@ -259,6 +259,7 @@ private:
   // -- sending ------------------------------------------------------------------
 
   caf::actor_id id_of(const caf::strong_actor_ptr& x);
+  std::optional<caf::actor_id> known_id(const caf::strong_actor_ptr& x) const;
   void add_foreign(const caf::strong_actor_ptr& x, caf::actor_id id);
   void settle_foreign();
   uint64_t give_own(caf::actor_id id);
@@ -270,6 +271,9 @@ private:
                 caf::error why);
   bool is_told_by_down(const proxy_message& x, remote_node& node);
   far_handle pass_on(const caf::strong_actor_ptr& x);
+  void announce(const caf::type_erased_tuple& content);
+  void tell_interface(const member_name& node, caf::actor_id id,
+                      const known_interface& x);
 
   // -- receiving ----------------------------------------------------------------
 
@@ -291,7 +295,11 @@ private:
   }
 
   void accept(remote_node& from, const std::vector<given_handle>& given);
-  caf::expected<caf::message> read(remote_node& from, std::string_view bytes);
+  template <class Frame>
+  caf::expected<caf::message> read(remote_node& from, const Frame& frame);
+  void learn(const std::vector<typed_handle>& typed);
+  known_interface interface_of(const caf::strong_actor_ptr& x) const;
+  caf::error check_handles(const caf::message& content) const;
   caf::strong_actor_ptr obtain(remote_node& node, caf::actor_id id,
                                uint64_t key);
   caf::strong_actor_ptr resolve(const wire_handle& x);
@@ -367,9 +375,11 @@ private:
 
   std::optional<foreign_handle> written_foreign_;
 
-  /// Whose message is being written or read, and what it gives away of ours.
+  /// Whose message is being written or read, what it gives away of ours, and what
+  /// it says of the interfaces of actors.
   remote_node* peer_ = nullptr;
   std::vector<given_handle> given_;
+  std::vector<typed_handle> typed_;
   bool has_read_handles_ = false;
 
   /// Content that is being written.
@@ -624,18 +634,24 @@ wire_handle gateway_desk::give(const member_name& node, caf::actor_id id) {
     const auto i = owner->proxies.find(id);
     if (i == owner->proxies.end())
       return result;
-    if (owner != peer_)
+    if (owner != peer_) {
       i->second.keep_until = now() + defaults::gateway_handover;
+      tell_interface(node, id, i->second.get().interface());
+    }
     result.key = i->second.key;
   }
   return result;
 }
 
-/// By which other nodes know an actor of this process.
+/// By which other nodes know an actor of this process; nothing if they do not.
+std::optional<caf::actor_id>
+gateway_desk::known_id(const caf::strong_actor_ptr& x) const {
+  return is_own(x) ? x->aid : foreign_.find(x->nid, x->aid);
+}
+
+/// The same, and they may from now on.
 caf::actor_id gateway_desk::id_of(const caf::strong_actor_ptr& x) {
-  if (is_own(x))
-    return x->aid;
-  if (const auto known = foreign_.find(x->nid, x->aid))
+  if (const auto known = known_id(x))
     return *known;
   const auto result = self_->home_system().next_actor_id();
   add_foreign(x, result);
@@ -710,6 +726,26 @@ uint64_t gateway_desk::key_for(caf::actor_id id) {
     .key;
 }
 
+/// Typed handles of ours in a message: those whom it goes to may hear what their
+/// actors understand.
+void gateway_desk::announce(const caf::type_erased_tuple& content) {
+  types_.find_handles(content, [this](const caf::strong_actor_ptr& x,
+                                      const handle_interface& type) {
+    if (const auto id = known_id(x))
+      exports_.announce(*id, type.digests);
+  });
+}
+
+/// The message that is being written says what an actor understands, once.
+void gateway_desk::tell_interface(const member_name& node, caf::actor_id id,
+                                  const known_interface& x) {
+  const auto is_same = [&](const typed_handle& y) {
+    return y.id == id && y.rank == node.rank;
+  };
+  if (x.is_known() && std::none_of(typed_.begin(), typed_.end(), is_same))
+    typed_.push_back({node.rank, node.incarnation, id, x.digests()});
+}
+
 /// Writes content for a node, and hands over what stands in it.
 /// @returns why it cannot go; then nothing is handed over.
 template <class Frame>
@@ -718,6 +754,7 @@ caf::error gateway_desk::write(remote_node& to,
                                Frame& frame) {
   peer_ = &to;
   given_.clear();
+  typed_.clear();
   scratch_.clear();
   auto writer =
     content_writer{&unit_, types_, *this, scratch_, settings_.message_bytes};
@@ -743,8 +780,16 @@ caf::error gateway_desk::write(remote_node& to,
     }
   }
   frame.content.bytes = scratch_;
-  if (failure)
+  if (failure) {
     ++counts_.refused_content;
+    return failure;
+  }
+  if (!frame.given.empty())
+    announce(content);
+  for (const auto& x : frame.given)
+    if (const auto* known = exports_.interface_of(x.id))
+      tell_interface(own_name(), x.id, *known);
+  frame.typed = std::exchange(typed_, {});
   return failure;
 }
 
@@ -926,13 +971,59 @@ caf::strong_actor_ptr gateway_desk::make_proxy(caf::node_id node,
   return handle ? resolve(*handle) : nullptr;
 }
 
+/// What a message says of the interfaces of actors of others.
+void gateway_desk::learn(const std::vector<typed_handle>& typed) {
+  for (const auto& x : typed) {
+    auto* node = find_node({x.rank, x.incarnation});
+    if (node == nullptr)
+      continue;
+    if (const auto i = node->proxies.find(x.id); i != node->proxies.end())
+      i->second.get().learn(x.digests);
+  }
+}
+
+known_interface
+gateway_desk::interface_of(const caf::strong_actor_ptr& x) const {
+  if (const auto id = known_id(x)) {
+    const auto* known = exports_.interface_of(*id);
+    return known != nullptr ? *known : known_interface{};
+  }
+  auto* proxy = dynamic_cast<remote_proxy*>(x->get());
+  return proxy != nullptr ? proxy->interface() : known_interface{};
+}
+
+/// CAF builds typed handles of whatever actor they name.
+/// @returns why one in a message must not be what its type says.
+caf::error gateway_desk::check_handles(const caf::message& content) const {
+  auto missing = std::string{};
+  auto failure = types_.find_handles(
+    content, [&](const caf::strong_actor_ptr& x, const handle_interface& type) {
+      if (!missing.empty())
+        return;
+      if (const auto* first = interface_of(x).find_missing(type))
+        missing = *first;
+    });
+  if (failure || missing.empty())
+    return failure;
+  return make_error(caf::sec::unexpected_actor_messaging_interface,
+                    "a handle in the message is not what its type says: its "
+                    "actor does not understand "
+                      + missing);
+}
+
+template <class Frame>
 caf::expected<caf::message> gateway_desk::read(remote_node& from,
-                                               std::string_view bytes) {
+                                               const Frame& frame) {
   peer_ = &from;
-  auto reader = content_reader{&unit_, types_, bytes};
+  auto reader = content_reader{&unit_, types_, frame.content.bytes};
   auto result = reader.read();
-  if (std::exchange(has_read_handles_, false))
+  learn(frame.typed);
+  if (std::exchange(has_read_handles_, false)) {
     forget_proxies(registry_);
+    if (result)
+      if (auto err = check_handles(*result))
+        result = std::move(err);
+  }
   if (!result)
     ++counts_.refused_content;
   return result;
@@ -962,7 +1053,7 @@ void gateway_desk::take(remote_node& from, message_frame& x) {
     ++counts_.late_answers;
     return;
   }
-  auto content = read(from, x.content.bytes);
+  auto content = read(from, x);
   if (!content) {
     note(severity::warning, "a message of node "
                               + std::to_string(from.name.rank)
@@ -1044,6 +1135,7 @@ void gateway_desk::publish(publish_actor& x) {
   unpublish(x.name);
   const auto id = id_of(x.actor);
   exports_.keep(id, x.actor);
+  exports_.announce(id, handle_interface{x.interface}.digests);
   published_[x.name] = {std::move(x.actor), id, std::move(x.interface),
                         std::move(x.who)};
 }
@@ -1187,7 +1279,7 @@ void gateway_desk::take(remote_node& from, const ask_frame& x) {
   frame.number = x.number;
   auto found = caf::expected<caf::strong_actor_ptr>{caf::sec::none};
   if (x.is_spawn) {
-    auto arguments = read(from, x.content.bytes);
+    auto arguments = read(from, x);
     if (arguments)
       found = spawn_here(x.name, &from, *arguments, frame.interface);
     else
@@ -1195,10 +1287,14 @@ void gateway_desk::take(remote_node& from, const ask_frame& x) {
   } else {
     found = find_published(x.name, &from, frame.interface);
   }
-  auto content = found ? caf::make_message(std::move(*found))
-                       : caf::make_message(std::move(found.error()));
+  const auto actor = found ? *found : caf::strong_actor_ptr{};
+  auto content =
+    found ? caf::make_message(actor) : caf::make_message(found.error());
   if (write(from, content, frame))
     return;
+  // One that was spawned is known to others from now on.
+  if (const auto id = actor ? known_id(actor) : std::nullopt)
+    exports_.announce(*id, handle_interface{frame.interface}.digests);
   put(from, frame);
 }
 
@@ -1209,7 +1305,7 @@ void gateway_desk::take(remote_node& from, answer_frame& x) {
     return;
   const auto of = i->second.of;
   questions_.erase(i);
-  auto content = read(from, x.content.bytes);
+  auto content = read(from, x);
   auto found = caf::expected<caf::strong_actor_ptr>{
     make_error(caf::sec::unexpected_response, "no answer")};
   if (!content)
@@ -1221,6 +1317,9 @@ void gateway_desk::take(remote_node& from, answer_frame& x) {
   if (found)
     if (auto err = check_interface(x.interface, of->interface))
       found = std::move(err);
+  if (found && *found)
+    if (auto* proxy = dynamic_cast<remote_proxy*>((*found)->get()))
+      proxy->learn(handle_interface{std::move(x.interface)}.digests);
   settle(*of, std::move(found));
 }
 

@@ -67,13 +67,14 @@ struct gateway_settings {
 
 /// Makes actors of other nodes actors of this system: proxies, which hand it what
 /// is for them; and gives others what they send to ours. Takes nothing for granted
-/// that comes from elsewhere: types are those that the program has allowed, and
-/// receivers those whose handle the sender was given.
+/// that comes from elsewhere: types are those that the program has allowed,
+/// receivers those whose handle the sender was given, and typed handles in messages
+/// are of actors that understand what their types say.
 ///
 /// What two gateways tell each other is one stream: messages of an actor to
 /// another arrive in their order, and its end after them. A request is answered,
 /// or fails when the node that was to answer is lost.
-/// Source: ACT-1 to ACT-12, docs/decisions/0007.
+/// Source: ACT-1 to ACT-17, docs/decisions/0007, 0023.
 gateway_actor spawn_gateway(caf::actor_system& sys, gateway_settings settings);
 
 } // namespace troupe

@@ -20,10 +20,11 @@ caf::error inspect(Inspector& f, byte_view& x) {
 }
 
 TROUPE_INSPECT(given_handle, x.id, x.key)
+TROUPE_INSPECT(typed_handle, x.rank, x.incarnation, x.id, x.digests)
 TROUPE_INSPECT(far_handle, x.rank, x.incarnation, x.id, x.key)
 TROUPE_INSPECT(greeting_frame, x.version, x.mine, x.yours)
 TROUPE_INSPECT(message_frame, x.to, x.from, x.key, x.far_from, x.mid, x.given,
-               x.content)
+               x.content, x.typed)
 TROUPE_INSPECT(watch_frame, x.id, x.key)
 TROUPE_INSPECT(refused_watch_frame, x.id)
 TROUPE_INSPECT(release_frame, x.id, x.count)
@@ -31,8 +32,9 @@ TROUPE_INSPECT(down_frame, x.id, x.code, x.category, x.reason)
 TROUPE_INSPECT(link_frame, x.theirs, x.mine, x.key, x.is_linked)
 TROUPE_INSPECT(moved_frame, x.from, x.mid, x.rank)
 TROUPE_INSPECT(lost_way_frame, x.rank)
-TROUPE_INSPECT(ask_frame, x.number, x.is_spawn, x.name, x.given, x.content)
-TROUPE_INSPECT(answer_frame, x.number, x.interface, x.given, x.content)
+TROUPE_INSPECT(ask_frame, x.number, x.is_spawn, x.name, x.given, x.content,
+               x.typed)
+TROUPE_INSPECT(answer_frame, x.number, x.interface, x.given, x.content, x.typed)
 TROUPE_INSPECT(taken_frame, x.bytes, x.asks)
 
 namespace {

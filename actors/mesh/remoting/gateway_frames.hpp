@@ -38,6 +38,15 @@ struct given_handle {
   uint64_t key = 0;
 };
 
+/// What is known of the interface of an actor whose handle stands in the content,
+/// of the sender or of a third node: digests of signatures (`digest_of`).
+struct typed_handle {
+  uint32_t rank = 0;
+  uint64_t incarnation = 0;
+  uint64_t id = 0;
+  std::vector<uint64_t> digests;
+};
+
 /// Bytes that stand in what is read.
 struct byte_view {
   std::string_view bytes;
@@ -64,6 +73,7 @@ struct message_frame {
   uint64_t mid = 0;
   std::vector<given_handle> given;
   byte_view content;
+  std::vector<typed_handle> typed{};
 };
 
 /// Has a handle that came from a third node: hands itself over.
@@ -122,6 +132,7 @@ struct ask_frame {
   std::string name;
   std::vector<given_handle> given;
   byte_view content;
+  std::vector<typed_handle> typed{};
 };
 
 /// In `content` a handle, or an error.
@@ -130,6 +141,7 @@ struct answer_frame {
   std::vector<std::string> interface;
   std::vector<given_handle> given;
   byte_view content;
+  std::vector<typed_handle> typed{};
 };
 
 /// How many bytes of bundles have been taken in this conversation: of those that
@@ -146,7 +158,7 @@ using gateway_frame =
                release_frame, down_frame, link_frame, moved_frame,
                lost_way_frame, ask_frame, answer_frame, taken_frame>;
 
-inline constexpr uint32_t gateway_version = 1;
+inline constexpr uint32_t gateway_version = 2;
 
 /// Stands before the frames of a bundle. A greeting comes alone, with number 0.
 struct bundle_header {

@@ -77,6 +77,14 @@ bool remote_proxy::is_watched() {
   return shared_critical_section([&] { return attachables_head_ != nullptr; });
 }
 
+void remote_proxy::learn(const std::vector<uint64_t>& digests) {
+  exclusive_critical_section([&] { interface_.add(digests); });
+}
+
+known_interface remote_proxy::interface() {
+  return shared_critical_section([&] { return interface_; });
+}
+
 void remote_proxy::tell_link(caf::abstract_actor* x, bool is_linked) {
   caf::anon_send(gateway_, proxy_linked{ctrl(), x->ctrl(), is_linked});
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/mesh/remoting/known_interface.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/actor_proxy.hpp>
@@ -7,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace troupe {
 
@@ -43,11 +45,18 @@ public:
   /// Whether somebody wants to hear of its end.
   bool is_watched();
 
+  /// What its node says that it understands, besides what it has said before.
+  void learn(const std::vector<uint64_t>& digests);
+
+  /// What is known of that, on any thread.
+  known_interface interface();
+
 private:
   void tell_link(caf::abstract_actor* x, bool is_linked);
 
   const gateway_actor gateway_;
   const std::shared_ptr<gateway_mail> mail_;
+  known_interface interface_; // guarded by the mutex of all actors
 };
 
 } // namespace troupe

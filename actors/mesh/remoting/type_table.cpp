@@ -5,6 +5,7 @@
 #include <caf/all.hpp>
 
 #include <algorithm>
+#include <exception>
 
 namespace troupe {
 
@@ -59,6 +60,20 @@ const type_table::entry* type_table::find(uint8_t code) const {
 const type_table::entry* type_table::find(const std::string& name) const {
   const auto i = named_.find(name);
   return i == named_.end() ? nullptr : &i->second;
+}
+
+caf::error type_table::find_handles(const caf::type_erased_tuple& content,
+                                    const handle_function& out) const {
+  try {
+    for (size_t i = 0; i < content.size(); ++i) {
+      const auto* known = find(content.type(i));
+      if (known != nullptr && known->type.find != nullptr)
+        known->type.find(content.get(i), out);
+    }
+  } catch (const std::exception& x) {
+    return make_error(caf::sec::runtime_error, x.what());
+  }
+  return caf::none;
 }
 
 bool type_table::is_plain(std::string_view name) {

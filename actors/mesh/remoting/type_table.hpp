@@ -3,6 +3,7 @@
 #include "messages/remoting.hpp"
 
 #include <caf/rtti_pair.hpp>
+#include <caf/type_erased_tuple.hpp>
 #include <caf/type_nr.hpp>
 
 #include <array>
@@ -34,6 +35,11 @@ public:
   const entry* find(const caf::rtti_pair& type) const;
   const entry* find(uint8_t code) const;
   const entry* find(const std::string& name) const;
+
+  /// Tells the typed handles in a message, of types that the table has.
+  /// @returns what an `inspect` has thrown.
+  caf::error find_handles(const caf::type_erased_tuple& content,
+                          const handle_function& out) const;
 
   /// Whether CAF's name of a message within a value, such as the context of an
   /// error, has nothing but texts, numbers and atoms.

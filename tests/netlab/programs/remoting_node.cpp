@@ -1,5 +1,5 @@
-// A node of tests/netlab/remoting.sh: a process with the mesh in it and typed
-// actors of its own, which talk to those of other nodes by their handles.
+// A node of tests/netlab/remoting.sh and threads.sh: a process with the mesh in it
+// and typed actors of its own, which talk to those of other nodes by their handles.
 //
 //   remoting_node keys FOLDER RANK[:USER]...
 //                                      credentials of a DVM for these ranks, which
@@ -16,6 +16,7 @@
 #include "adapters/lane/secure_context.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "messages/status.hpp"
+#include "runtime/foreign_system.hpp"
 #include "runtime/mesh_member.hpp"
 #include "runtime/remoting.hpp"
 
@@ -216,6 +217,9 @@ struct flood {
 
   /// How far it may be ahead of the sink; 0: as the gateway has room.
   uint64_t window = 0;
+
+  /// What its lines begin with.
+  std::string label;
 };
 
 struct flood_state {
@@ -246,7 +250,7 @@ lab::counter_actor::behavior_type
 flooding(flood_pointer self, const gateway_actor& gateway, flood what) {
   const auto window = what.window;
   const auto name =
-    std::string{window == 0 ? "pace " : "flood "} + std::to_string(what.rank);
+    what.label + (window == 0 ? "pace " : "flood ") + std::to_string(what.rank);
   self->state.what = std::move(what);
   self
     ->request(gateway, 10s,
@@ -280,6 +284,19 @@ flooding(flood_pointer self, const gateway_actor& gateway, flood what) {
         + std::to_string(x.faults) + " faults, " + std::to_string(time.count())
         + " s");
   }};
+}
+
+/// Asks a desk, one question after another, on a thread of its own.
+void asking(caf::blocking_actor* self, const lab::desk_actor& to,
+            uint64_t count) {
+  uint64_t answers = 0;
+  for (uint64_t i = 0; i < count; ++i)
+    self->request(to, 60s, lab::question{2 * i, {}})
+      .receive([&](const lab::reply&) { ++answers; },
+               [&](const caf::error& err) {
+                 say("blocking: " + self->system().render(err));
+               });
+  say("blocking over: " + std::to_string(answers) + " answers");
 }
 
 /// How requests and monitors have ended; of the thread of the loop.
@@ -508,6 +525,8 @@ private:
       find(in);
     else if (what == "flood" || what == "pace")
       start_flood(in, what == "flood");
+    else if (what == "beside")
+      start_beside(in);
     else if (what == "ask")
       start_inquiry(in);
     else if (what == "asked")
@@ -588,6 +607,32 @@ private:
     x.bytes.assign(size, 'x');
     x.window = has_window ? 16384 : 0;
     sys_.actors().spawn(flooding, remote_->gateway(), std::move(x));
+  }
+
+  /// beside RANK COUNT BYTES QUESTIONS: actors of a second actor system of this
+  /// process talk to that node: a scheduled and a detached one send series, a
+  /// blocking one asks.
+  void start_beside(std::istringstream& in) {
+    auto x = flood{};
+    size_t size = 0;
+    uint64_t questions = 0;
+    in >> x.rank >> x.all.count >> size >> questions;
+    x.all.taken_every = 1024;
+    x.bytes.assign(size, 'x');
+    x.window = 4096;
+    const auto desk = find_soon<lab::desk_actor>(x.rank, "desk", 60s);
+    if (!desk)
+      return say("beside: " + text_of(desk.error()));
+    if (!theirs_) {
+      their_config_.set("scheduler.max-threads", 3);
+      share_handles(their_config_);
+      theirs_ = std::make_unique<caf::actor_system>(their_config_);
+    }
+    x.label = "scheduled ";
+    theirs_->spawn(flooding, remote_->gateway(), x);
+    x.label = "detached ";
+    theirs_->spawn<caf::detached>(flooding, remote_->gateway(), x);
+    theirs_->spawn(asking, *desk, questions);
   }
 
   /// ask RANK DESKS WATCHERS QUESTIONS
@@ -713,6 +758,10 @@ private:
   loop_system sys_;
   std::unique_ptr<mesh_member> member_;
   std::unique_ptr<remoting> remote_;
+
+  /// A second actor system; of the thread that obeys.
+  caf::actor_system_config their_config_;
+  std::unique_ptr<caf::actor_system> theirs_;
 
   /// The latest inquiry.
   tally_ptr asked_ = std::make_shared<tally>();
