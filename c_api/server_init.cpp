@@ -143,8 +143,8 @@ caf::expected<server_node_options> options_of(const std::vector<info>& infos) {
   return result;
 }
 
-/// Checks that what the host requires is acted upon. The size of the cache has no
-/// name in the Standard, and so no row among the attributes.
+/// Checks that what the host requires is acted upon. The size of the cache has
+/// no name in the Standard, and so no row among the attributes.
 /// @returns `not_supported`, which has been logged.
 caf::error check_host_infos(std::vector<info> infos) {
   infos.erase(

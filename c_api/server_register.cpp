@@ -27,8 +27,8 @@ pmix_status_t check_proc(const pmix_proc_t* proc) {
   return check_nspace(proc->nspace);
 }
 
-/// Data of a job bears any key; of what tells the server how to take it, what is
-/// required has to be acted upon.
+/// Data of a job bears any key; of what tells the server how to take it, what
+/// is required has to be acted upon.
 caf::error check_registration(const std::vector<info>& infos) {
   constexpr auto call = pmix_call::server_register_nspace;
   auto told = std::vector<info>{};

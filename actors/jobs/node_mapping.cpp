@@ -375,7 +375,7 @@ private:
     if (i == request_.apps.end() && !result.empty())
       return result;
     if (i != request_.apps.end()) {
-      // One program has all ranks; of several, nobody says whose entry is whose.
+      // One program has all ranks; of several, whose entry is whose?
       if (request_.apps.size() == 1 && result.empty()
           && find(request_.job_infos, attr::host) == nullptr)
         return entries_of(i->infos);

@@ -120,8 +120,8 @@ bool asks_for_nothing(const info& x) {
   return says != nullptr && !*says && x.key != attr::abort_non_zero_term;
 }
 
-/// Checks that a directive of a program behind the first is not one that its job
-/// has once, in another way.
+/// Checks that a directive of a program behind the first is not one that its
+/// job has once, in another way.
 caf::error check_later(const spawn_request& request, size_t number,
                        const info& x) {
   const auto is_of_job = contains(job_keys, x.key);

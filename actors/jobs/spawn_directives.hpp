@@ -20,8 +20,9 @@ enum class spawn_fate {
 /// Source: PMIx Standard v5, "Spawn-specific attributes"; PMIX_INFO_REQD.
 spawn_fate fate_of_directive(std::string_view key);
 
-/// Checks that nothing which whoever asks for a job relies on is passed over, nor
-/// said by one program of several if the job has it once: a mapping above all.
+/// Checks that nothing which whoever asks for a job relies on is passed over,
+/// nor said by one program of several if the job has it once: a mapping above
+/// all.
 /// Keys of I/O forwarding are for `read_io_wiring`.
 /// @returns `not_supported` with the directive and the remedy.
 caf::error check_directives(const spawn_request& request);

@@ -1,5 +1,5 @@
-/* What attributes do that contract.c shows not to be refused: those that programs
- * use most, each by what comes of it.
+/* What attributes do that contract.c shows not to be refused: those that
+ * programs use most, each by what comes of it.
  *
  * `data` is of a job of two, the others are of one. */
 

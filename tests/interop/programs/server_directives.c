@@ -1,7 +1,7 @@
 /* What functions of a host do of the infos that they are given: each attribute
  * of their table as a required one, what comes of it, and what it does.
  *
- *   server_directives init DIRECTORY <ROWS   PMIx_server_init, each in a process
+ *   server_directives init DIRECTORY <ROWS   PMIx_server_init, a process each
  *   server_directives calls <ROWS            the others, in one server
  *
  * A row is `call name key how`; what is called is printed as `call name`. */
