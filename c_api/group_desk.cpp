@@ -36,12 +36,7 @@ group_desk* group_desk::current() {
 group_desk::group_desk(library& lib)
   : lib_(lib),
     invitations_({defaults::group_decision, defaults::groups_per_namespace,
-                  defaults::group_participants}),
-    timer_(lib.loop().loop(), [this] {
-      auto out = invitations::effects{};
-      invitations_.advance(now(), out);
-      carry_out(std::move(out));
-    }) {
+                  defaults::group_participants}) {
   the_desk = this;
 }
 
@@ -226,10 +221,16 @@ void group_desk::carry_out(invitations::effects what) {
   }
   book.keep_out(invitations_.open_groups());
   const auto due = invitations_.next();
+  if (due && !timer_)
+    timer_.emplace(lib_.loop().loop(), [this] {
+      auto out = invitations::effects{};
+      invitations_.advance(now(), out);
+      carry_out(std::move(out));
+    });
   if (due)
-    timer_.start(*due - now());
-  else
-    timer_.cancel();
+    timer_->start(*due - now());
+  else if (timer_)
+    timer_->cancel();
   for (auto& x : what.outcomes) {
     auto done = calls_.extract(x.call);
     if (!done.empty())

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -76,7 +77,9 @@ private:
 
   library& lib_;
   invitations invitations_;
-  timer timer_;
+
+  /// Absent until it is started first: most processes need none.
+  std::optional<timer> timer_;
   uint64_t last_call_ = 0;
   std::map<uint64_t, on_outcome> calls_;
 

@@ -147,8 +147,6 @@ pmix_status_t library::start(role which,
       s.has_begun = false;
     } catch (const std::bad_alloc&) {
       return status_of_exception();
-    } catch (const std::exception&) {
-      return PMIX_ERR_OUT_OF_RESOURCE; // No descriptors.
     }
   }
   auto code = pmix_status_t{PMIX_SUCCESS};

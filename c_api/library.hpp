@@ -73,7 +73,7 @@ public:
   /// progress. A client that asks nothing, waits for nobody and has no handlers
   /// needs none: what comes waits in its socket.
   /// @returns PMIX_SUCCESS, PMIX_ERR_INIT, or PMIX_ERR_OUT_OF_RESOURCE if the
-  ///          system has no more threads.
+  ///          system has no more threads or descriptors.
   virtual pmix_status_t begin() const noexcept;
 
   /// What a call that only needs the library may begin with: PMIX_SUCCESS, or

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace troupe::c_api {
@@ -38,10 +39,18 @@ private:
   sigset_t before_{};
 };
 
+/// Most clients end before they need it.
+loop_system::settings late_loop() {
+  auto result = loop_system::settings{};
+  result.starts_late = true;
+  return result;
+}
+
 } // namespace
 
 library_core::library_core(bool external)
-  : is_external(external), groups(std::make_shared<group_book>()),
+  : is_external(external), loop(late_loop()),
+    groups(std::make_shared<group_book>()),
     shared(std::make_shared<shared_posts>()),
     fences(std::make_shared<node_fence>(shared)),
     shared_groups(std::make_shared<node_groups>(shared)) {
@@ -54,6 +63,12 @@ bool library_core::begin() {
     return true;
   if (is_ending_)
     return ender_ == std::this_thread::get_id();
+  try {
+    loop.loop().prepare();
+  } catch (const std::runtime_error&) {
+    throw std::system_error{
+      std::make_error_code(std::errc::too_many_files_open)};
+  }
   if (!is_external) {
     const auto block = signal_block{};
     thread_ = std::thread{[this] {

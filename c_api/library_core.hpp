@@ -148,7 +148,7 @@ class shared_posts;
 /// the server's half calls as well; see `library`.
 class library_core {
 public:
-  /// Makes the loop.
+  /// Makes the loop, which takes nothing of the system before `begin`.
   /// @param external Whether the program drives progress: there is no thread.
   explicit library_core(bool external);
 
@@ -163,7 +163,7 @@ public:
   /// another. Safe on any thread.
   /// @returns whether the caller may go on: false while another thread takes the
   ///          library down, and did so before there was a thread.
-  /// @throws std::system_error if the system has no more threads.
+  /// @throws std::system_error if the system has no more threads or descriptors.
   bool begin();
 
   /// From now on `begin` makes no thread: the caller, who takes the library down, does

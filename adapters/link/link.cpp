@@ -79,9 +79,35 @@ void link::start() {
     lose(system_error("epoll"), true);
     return;
   }
+  {
+    const auto guard = std::lock_guard{mutex_};
+    is_started_ = true;
+  }
+  if (loop_.in_loop_thread()) {
+    begin_watching();
+    return;
+  }
+  // Not before it runs: of those who only ask each reads by himself.
+  loop_.post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self)
+      return;
+    try {
+      self->begin_watching();
+    } catch (const std::bad_alloc&) {
+      refill_memory_reserve();
+      self->lose(lost("no memory to watch the connection"), true);
+    }
+  });
+}
+
+/// Has the loop read what comes, and send what waits. On its thread.
+void link::begin_watching() {
+  if (!is_open())
+    return;
   // The link may end while these wait to be called.
   const auto weak = weak_from_this();
-  reads_ = std::make_unique<fd_watch>(loop_, readiness_.get(), [weak] {
+  auto reads = std::make_unique<fd_watch>(loop_, readiness_.get(), [weak] {
     if (const auto self = weak.lock())
       self->read_in_loop();
   });
@@ -91,9 +117,8 @@ void link::start() {
       if (const auto self = weak.lock())
         self->write_queued();
     });
-  reads_->enable_read();
-  const auto guard = std::lock_guard{mutex_};
-  is_started_ = true;
+  reads_ = std::move(reads);
+  update_reading();
 }
 
 bool link::is_open() const {

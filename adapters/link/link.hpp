@@ -204,6 +204,7 @@ private:
   // -- reading --
   bool take_reading();
   void give_reading_back();
+  void begin_watching();
   void read_in_loop();
   void update_reading();
   void read_for(const waiter& x, std::optional<clock::time_point> deadline,

@@ -102,15 +102,31 @@ void event_loop::deleter::operator()(event_base* x) const noexcept {
   event_base_free(x);
 }
 
-event_loop::event_loop()
-  : base_(new_base()), stop_(base_.get(), -1, 0,
-                             [this] {
-                               is_stopped_ = true;
-                               event_base_loopbreak(base_.get());
-                             }),
-    tasks_ready_(new_bell(base_.get(), [this] { on_bell(); })),
-    linger_begin_(base_.get(), -1, 0, [this] { look_for_tasks(); }) {
-  // nop
+event_loop::event_loop(start when) {
+  if (when == start::at_once)
+    prepare();
+}
+
+void event_loop::prepare() {
+  if (base_)
+    return;
+  auto fresh = decltype(base_){new_base()};
+  auto stopper = loop_event{fresh.get(), -1, 0, [this] {
+                              is_stopped_ = true;
+                              event_base_loopbreak(base_.get());
+                            }};
+  auto bell = new_bell(fresh.get(), [this] { on_bell(); });
+  auto lingerer = loop_event{fresh.get(), -1, 0, [this] { look_for_tasks(); }};
+  const auto guard = std::lock_guard{mutex_};
+  base_ = std::move(fresh);
+  stop_.emplace(std::move(stopper));
+  tasks_ready_.emplace(std::move(bell));
+  linger_begin_.emplace(std::move(lingerer));
+  // What has been asked for before.
+  if (is_stopping_)
+    stop_->fire_now();
+  if (!tasks_.empty())
+    ring(*tasks_ready_);
 }
 
 event_loop::~event_loop() {
@@ -130,6 +146,7 @@ void event_loop::leave() {
 }
 
 void event_loop::run() {
+  prepare();
   enter();
   auto result = 0;
   // `set_look` ends neither, but it changes how to go on.
@@ -164,21 +181,27 @@ int event_loop::run_looking() {
 
 void event_loop::set_look(std::chrono::nanoseconds x) {
   look_.set_limit(x);
-  if (in_loop_thread())
+  if (in_loop_thread() && base_)
     event_base_loopbreak(base_.get());
 }
 
 void event_loop::run_once() {
   enter();
-  const auto result = event_base_loop(base_.get(), EVLOOP_NONBLOCK);
+  auto result = 0;
+  if (base_)
+    result = event_base_loop(base_.get(), EVLOOP_NONBLOCK);
+  else
+    run_tasks();
   leave();
   if (result < 0)
     throw std::runtime_error{"the event loop failed"};
 }
 
 void event_loop::stop() noexcept {
+  const auto guard = std::lock_guard{mutex_};
   is_stopping_ = true;
-  stop_.fire_now();
+  if (stop_)
+    stop_->fire_now();
 }
 
 bool event_loop::post(std::function<void()> task) {
@@ -189,14 +212,14 @@ bool event_loop::post(std::function<void()> task) {
     const auto was_empty = tasks_.empty();
     tasks_.emplace_back(std::move(task));
     has_news_ = true;
-    if (!was_empty || is_running_tasks_)
-      return true; // Somebody has seen to it already.
+    if (!was_empty || is_running_tasks_ || !tasks_ready_)
+      return true; // Somebody has seen to it already, or will.
   }
   if (in_loop_thread()) {
-    tasks_ready_.fire_now();
+    tasks_ready_->fire_now();
   } else {
     rings_.fetch_add(1, std::memory_order_relaxed);
-    ring(tasks_ready_);
+    ring(*tasks_ready_);
   }
   return true;
 }
@@ -205,13 +228,13 @@ void event_loop::on_bell() {
   const auto lingers = linger_.is_on() && linger_.is_due(clock::now());
   run_tasks();
   if (lingers)
-    linger_begin_.fire_after(std::chrono::nanoseconds::zero());
+    linger_begin_->fire_after(std::chrono::nanoseconds::zero());
 }
 
 /// Whoever posts a task meanwhile need not ring.
 void event_loop::look_for_tasks() {
   // The next look, before somebody waits for what comes of a task.
-  linger_begin_.fire_after(std::chrono::nanoseconds::zero());
+  linger_begin_->fire_after(std::chrono::nanoseconds::zero());
   {
     const auto guard = std::lock_guard{mutex_};
     has_news_ = !tasks_.empty();
@@ -224,7 +247,7 @@ void event_loop::look_for_tasks() {
   const auto has_paid = has_news_.load();
   linger_.learn(has_paid);
   if (!has_paid)
-    linger_begin_.remove();
+    linger_begin_->remove();
   run_tasks();
 }
 
@@ -252,10 +275,10 @@ void event_loop::run_tasks() {
   {
     const auto guard = std::lock_guard{mutex_};
     is_running_tasks_ = false;
-    if (tasks_.empty())
+    if (tasks_.empty() || !tasks_ready_)
       return;
   }
-  ring(tasks_ready_);
+  ring(*tasks_ready_);
 }
 
 void event_loop::close() {
@@ -266,7 +289,7 @@ void event_loop::close() {
 }
 
 bool event_loop::on_signal(int number, std::function<void()> handler) {
-  auto watch = loop_event{base_.get(), number, short{EV_SIGNAL | EV_PERSIST},
+  auto watch = loop_event{base(), number, short{EV_SIGNAL | EV_PERSIST},
                           std::move(handler)};
   if (!watch.add())
     return false;

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace troupe {
@@ -23,7 +24,19 @@ namespace troupe {
 /// for the thread in `run`, and for any one thread while nobody is in `run`.
 class event_loop {
 public:
-  event_loop();
+  /// When the loop takes descriptors and memory of the system, and the library
+  /// that it is made with.
+  enum class start : uint8_t {
+    /// When it is made.
+    at_once,
+
+    /// When it is needed: for `prepare`, `run`, or whatever is attached to it. Until
+    /// then there are tasks alone, which `run_once` runs.
+    late,
+  };
+
+  /// @throws std::runtime_error if the system gives no descriptors.
+  explicit event_loop(start when = start::at_once);
 
   /// All watches and timers must be gone. Nobody may be in `run`.
   ~event_loop();
@@ -31,6 +44,10 @@ public:
   event_loop(const event_loop&) = delete;
 
   event_loop& operator=(const event_loop&) = delete;
+
+  /// Takes what it needs of the system, if it has not.
+  /// @throws std::runtime_error if the system gives no descriptors.
+  void prepare();
 
   /// Makes the calling thread the thread of the loop until somebody calls
   /// `stop`. May be called again afterwards, also by another thread.
@@ -101,7 +118,9 @@ public:
   /// Gives signal `number` back to what handled it before `on_signal`.
   void forget_signal(int number);
 
-  event_base* base() const noexcept {
+  /// Of a loop that starts late, see `prepare`.
+  event_base* base() {
+    prepare();
     return base_.get();
   }
 
@@ -123,17 +142,17 @@ private:
   std::unique_ptr<event_base, deleter> base_;
   std::atomic<std::thread::id> runner_{};
   std::atomic<uint64_t> turns_{0};
-  loop_event stop_;
+  std::optional<loop_event> stop_; // set under mutex_
   std::map<int, loop_event> signals_;
   bool is_running_tasks_ = false; // guarded by mutex_
 
   std::mutex mutex_;
   std::deque<std::function<void()>> tasks_; // guarded by mutex_
   bool is_closed_ = false;                  // guarded by mutex_
-  loop_event tasks_ready_;
+  std::optional<loop_event> tasks_ready_;   // set under mutex_
 
   linger_rule linger_;
-  loop_event linger_begin_;
+  std::optional<loop_event> linger_begin_;
 
   /// As `linger_`, for everything.
   linger_rule look_;

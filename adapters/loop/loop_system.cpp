@@ -16,7 +16,10 @@ loop_system::loop_system() : loop_system(settings{}) {
 }
 
 loop_system::loop_system(settings x)
-  : settings_(std::move(x)), loop_(std::make_unique<event_loop>()),
+  : settings_(std::move(x)),
+    loop_(std::make_unique<event_loop>(settings_.starts_late
+                                         ? event_loop::start::late
+                                         : event_loop::start::at_once)),
     pool_(std::make_unique<thread_pool>(*loop_)) {
   if (!settings_.print)
     settings_.print = [](const std::string&) {};

@@ -29,6 +29,9 @@ public:
     /// Gets what actors and CAF print, line by line; dropped if empty. Must not
     /// throw.
     std::function<void(std::string)> print;
+
+    /// Whether the loop takes nothing of the system before it is needed.
+    bool starts_late = false;
   };
 
   loop_system();

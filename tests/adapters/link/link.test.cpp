@@ -55,6 +55,49 @@ CAF_TEST(C3.10 a request that waits is answered) {
     CAF_CHECK(code_of(self.uut->call(fence())) == status::success);
 }
 
+CAF_TEST(C3.10 a link needs its loop for what nobody waits for alone) {
+  scripted_server server{agree};
+  auto how = loop_system::settings{};
+  how.starts_late = true;
+  loop_system sys{how};
+  auto peer = connect_to_server(server.settings());
+  CAF_REQUIRE(peer);
+  const auto uut = std::make_shared<troupe::link>(sys.loop(), std::move(*peer),
+                                                  troupe::link::callbacks{});
+  uut->start();
+  CAF_CHECK(code_of(uut->call(fence())) == status::success);
+  auto thread = std::thread{[&] { sys.run(); }};
+  auto done = std::promise<bool>{};
+  uut->submit(fence(), [&](const troupe::link::outcome& x) {
+    done.set_value(static_cast<bool>(x) && sys.loop().in_loop_thread());
+  });
+  CAF_CHECK(done.get_future().get());
+  uut->close();
+  auto is_closed = std::promise<void>{};
+  sys.loop().post([&] { is_closed.set_value(); });
+  is_closed.get_future().wait();
+  sys.stop();
+  thread.join();
+}
+
+CAF_TEST(C3.10 a link that ends before its loop runs leaves nothing) {
+  scripted_server server{agree};
+  auto how = loop_system::settings{};
+  how.starts_late = true;
+  loop_system sys{how};
+  auto peer = connect_to_server(server.settings());
+  CAF_REQUIRE(peer);
+  auto uut = std::make_shared<troupe::link>(sys.loop(), std::move(*peer),
+                                            troupe::link::callbacks{});
+  const auto weak = std::weak_ptr<troupe::link>{uut};
+  uut->start();
+  uut->close();
+  CAF_CHECK(code_of(uut->call(fence())) == status::lost_connection);
+  uut = nullptr;
+  sys.loop().run_once();
+  CAF_CHECK(weak.expired());
+}
+
 CAF_TEST(C3.7 many threads ask at the same time) {
   scripted_server server{agree};
   client self;

@@ -210,6 +210,56 @@ CAF_TEST(stop before run ends the next run only) {
   CAF_CHECK(ran);
 }
 
+CAF_TEST(a loop that starts late has tasks alone until it is needed) {
+  const auto next_descriptor = [] {
+    const auto fd = eventfd(0, EFD_CLOEXEC);
+    close(fd);
+    return fd;
+  };
+  const auto before = next_descriptor();
+  event_loop loop{event_loop::start::late};
+  std::string trace;
+  loop.post([&] {
+    CAF_CHECK(loop.in_loop_thread());
+    trace += 'a';
+    loop.post([&] { trace += 'b'; });
+  });
+  loop.run_once();
+  loop.run_once();
+  CAF_CHECK_EQUAL(trace, "ab");
+  CAF_CHECK(!loop.in_loop_thread());
+  CAF_CHECK_EQUAL(next_descriptor(), before);
+  // What has been posted before is run as well.
+  loop.post([&] {
+    trace += 'c';
+    loop.stop();
+  });
+  loop.run();
+  CAF_CHECK_EQUAL(trace, "abc");
+  CAF_CHECK(next_descriptor() != before);
+}
+
+CAF_TEST(a loop that starts late is stopped and woken as any other) {
+  event_loop loop{event_loop::start::late};
+  loop.stop();
+  loop.run();
+  std::thread poster{[&] {
+    post_and_wait(loop);
+    loop.stop();
+  }};
+  loop.run();
+  poster.join();
+  event_loop other{event_loop::start::late};
+  auto has_fired = false;
+  timer end{other, [&] {
+              has_fired = true;
+              other.stop();
+            }};
+  end.start(1ms);
+  other.run();
+  CAF_CHECK(has_fired);
+}
+
 CAF_TEST(the loop knows its thread) {
   event_loop loop;
   CAF_CHECK(!loop.in_loop_thread());
