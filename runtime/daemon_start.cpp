@@ -83,7 +83,7 @@ caf::expected<pid_t> start_daemon(std::vector<std::string> command,
                                   const node_key& key) {
   if (command.empty())
     return make_error(status::bad_param,
-                      "there is no command that starts a daemon");
+                      "start_daemon() has no command; name a program");
   const auto input = pipe_with(key.bytes());
   if (!input)
     return input.error();

@@ -48,8 +48,9 @@ node_fences::nodes_of(const std::vector<proc_id>& procs) const {
 
 void node_fences::join(uint32_t node, host_collective& call, promise answer) {
   if (call.failure != status::success) {
-    answer.deliver(make_error(status::not_supported,
-                              "who sees the end of a process tells of it"));
+    answer.deliver(
+      make_error(status::not_supported,
+                 "join() takes calls without a failure; report the end instead"));
     return;
   }
   const auto key = key_of(call);
@@ -57,13 +58,17 @@ void node_fences::join(uint32_t node, host_collective& call, promise answer) {
   if (i == fences_.end()) {
     auto nodes = nodes_of(call.procs);
     if (nodes.empty()) {
-      answer.deliver(make_error(status::not_found, "the job is over"));
+      answer.deliver(make_error(
+        status::not_found,
+        "not all of " + std::to_string(call.procs.size())
+          + " processes are of jobs that run; name processes of those"));
       return;
     }
     if (fences_.size() >= most_fences) {
-      answer.deliver(make_error(status::out_of_resource,
-                                std::to_string(most_fences)
-                                  + " fences wait for nodes already"));
+      answer.deliver(
+        make_error(status::out_of_resource,
+                   std::to_string(most_fences)
+                     + " fences wait for nodes already; try again"));
       return;
     }
     i = fences_.emplace(key, fence{call.procs, std::move(nodes), {}, {}}).first;

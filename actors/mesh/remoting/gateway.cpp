@@ -1008,7 +1008,7 @@ caf::error gateway_desk::check_handles(const caf::message& content) const {
   return make_error(caf::sec::unexpected_actor_messaging_interface,
                     "a handle in the message is not what its type says: its "
                     "actor does not understand "
-                      + missing);
+                      + missing + "; send one that does");
 }
 
 template <class Frame>
@@ -1195,7 +1195,8 @@ caf::error check_interface(const std::vector<std::string>& has,
   if (i == needed.end())
     return caf::none;
   return make_error(caf::sec::unexpected_actor_messaging_interface,
-                    "the actor does not understand " + *i);
+                    "the actor does not understand " + *i
+                      + "; ask for one that does");
 }
 
 void gateway_desk::settle(search& x,

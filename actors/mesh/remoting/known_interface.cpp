@@ -38,7 +38,8 @@ caf::error known_interface::check(const handle_interface& needed) const {
   if (missing == nullptr)
     return caf::none;
   return make_error(caf::sec::unexpected_actor_messaging_interface,
-                    "the actor does not understand " + *missing);
+                    "the actor does not understand " + *missing
+                      + "; take one that does");
 }
 
 } // namespace troupe
