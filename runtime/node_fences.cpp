@@ -48,9 +48,9 @@ node_fences::nodes_of(const std::vector<proc_id>& procs) const {
 
 void node_fences::join(uint32_t node, host_collective& call, promise answer) {
   if (call.failure != status::success) {
-    answer.deliver(
-      make_error(status::not_supported,
-                 "join() takes calls without a failure; report the end instead"));
+    answer.deliver(make_error(
+      status::not_supported,
+      "join() takes calls without a failure; report the end instead"));
     return;
   }
   const auto key = key_of(call);
