@@ -38,6 +38,13 @@ void append(std::vector<T>& to, std::vector<T> more) {
 
 } // namespace
 
+bool is_waits_question(const ask_root& what) {
+  const auto* question = std::get_if<query_request>(&what.what);
+  return question != nullptr && question->queries.size() == 1
+         && question->queries.front().keys
+              == std::vector<std::string>{std::string{node_waits_key}};
+}
+
 mesh_queries::mesh_queries(mesh_host_actor::pointer self,
                            const mesh_host_options& options,
                            const host_actors& actors, host_calls& calls,
@@ -100,6 +107,18 @@ void mesh_queries::list_groups_here(completion<group_list> done) {
   }
   self_->request(actors_.server, defaults::net_wait, list_groups{})
     .then(answer_to<group_list>{done}, failure_to<group_list>{done});
+}
+
+void mesh_queries::list_waits_here(const ask_root& what,
+                                   completion<info_result> done) {
+  if (!actors_.server) {
+    done(info_result{});
+    return;
+  }
+  self_
+    ->request(actors_.server, defaults::net_wait, what.who,
+              std::get<query_request>(what.what))
+    .then(answer_to<info_result>{done}, failure_to<info_result>{done});
 }
 
 void mesh_queries::count_objects_here(completion<info_result> done) {
@@ -439,6 +458,32 @@ void mesh_queries::answer_of_streams(
                     });
 }
 
+void mesh_queries::answer_of_waits(
+  const requester& who, std::function<void(std::vector<info>)> done) {
+  const auto finish = [this, done = std::move(done)](wait_list& found) {
+    locate_all(found.jobs(), [this, done, found](const std::vector<proc_id>&) {
+      done(found.report(places_));
+    });
+  };
+  const auto all = all_of<wait_list>{{}, finish};
+  auto question = query_request{};
+  question.queries.emplace_back().keys.emplace_back(node_waits_key);
+  for (const auto rank : calls_.live()) {
+    all.add();
+    calls_.ask_for<info_result>(
+      rank, ask_root{who, question},
+      [all, rank](caf::expected<info_result> x) {
+        const auto* found = x ? find(x->infos, node_waits_key) : nullptr;
+        // A node that does not answer soon is one of which nothing is known.
+        if (found != nullptr)
+          all->add(rank, read_wait_parts(*found));
+        all.done();
+      },
+      defaults::net_wait * 2);
+  }
+  all.done();
+}
+
 void mesh_queries::describe_net(std::function<void(value)> done) {
   using by_node = std::map<uint32_t, value>;
   const auto all =
@@ -488,6 +533,10 @@ void mesh_queries::answer(const requester& who, query_request& request,
   if (!of_groups.empty()) {
     all.add();
     answer_of_groups(who, std::move(of_groups), add);
+  }
+  if (take_key(request, waits_key)) {
+    all.add();
+    answer_of_waits(who, add);
   }
   const auto of_logs = take_queries(
     request, [](const std::string& key) { return log_desk::knows(key); });
