@@ -6,6 +6,7 @@
 #include "actors/mesh/host/defaults.hpp"
 #include "actors/mesh/host/log_desk.hpp"
 #include "actors/mesh/host/mesh_report.hpp"
+#include "actors/monitors/stack_taker.hpp"
 #include "base/all_of.hpp"
 #include "base/directives.hpp"
 #include "base/make_info.hpp"
@@ -569,6 +570,13 @@ std::vector<proc_id> targets_of(const monitor_request& request) {
   return result;
 }
 
+/// How long the node of a process, or another one, may take.
+caf::timespan patience_with(const monitor_request& request) {
+  if (request.monitor.key == stack_key)
+    return defaults::stack_host_wait;
+  return defaults::usage_host_wait;
+}
+
 bool is_of_usage(std::string_view key) {
   return key == attr::monitor_proc_resource_usage
          || key == attr::monitor_node_resource_usage
@@ -637,7 +645,7 @@ void mesh_queries::ask_node_of(const requester& who,
       return;
     }
     calls_.ask_for<info_result>(nodes.front(), sample_elsewhere{who, request},
-                                done, defaults::usage_host_wait);
+                                done, patience_with(request));
   });
 }
 
@@ -647,7 +655,7 @@ void mesh_queries::sample_others(const requester& who,
   const auto& key = request.monitor.key;
   auto procs = targets_of(request);
   const auto is_for_desk =
-    key == monitor_kind_key || key == attr::monitor_cancel;
+    key == monitor_kind_key || key == stack_key || key == attr::monitor_cancel;
   if (is_for_desk && procs.size() == 1) {
     ask_node_of(who, request, procs.front(), std::move(done));
     return;
@@ -676,7 +684,8 @@ void mesh_queries::sample_here(sample_elsewhere& request,
                  options_.hostname + " does not sample the use of resources"));
     return;
   }
-  self_->request(actors_.usage, defaults::usage_host_wait, std::move(request))
+  const auto limit = patience_with(request.what);
+  self_->request(actors_.usage, limit, std::move(request))
     .then(answer_to<info_result>{done}, failure_to<info_result>{done});
 }
 
