@@ -2,6 +2,7 @@
 
 #include "actors/groups/group_report.hpp"
 #include "actors/monitors/stack_taker.hpp"
+#include "actors/server/wait_report.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "base/make_info.hpp"
 #include "messages/attributes.hpp"
@@ -157,6 +158,10 @@ void page_feed::add_subjects() {
           to.take_groups(list_in(got, group_list_key));
         });
       });
+  add(question_of({waits_key}), often, [this](const std::vector<info>& got) {
+    board_.update(
+      [&](page_state& to) { to.take_waits(list_in(got, waits_key), now()); });
+  });
   add(stream_question({}), often, [this](const std::vector<info>& got) {
     board_.update([&](page_state& to) {
       to.take_streams(list_in(got, io_streams_key), now());

@@ -39,7 +39,7 @@ inline constexpr size_t page_events_waiting = 4096;
 } // namespace defaults
 
 /// Asks a DVM for what the page shows, as any tool of it does: what `troupe ps`,
-/// `net`, `group list`, `io list` and `monitor list` ask. Subjects
+/// `jobs --waits`, `net`, `group list`, `io list` and `monitor list` ask. Subjects
 /// that change often are asked for often, none while its last answer is missing, and
 /// each so seldom that the DVM has a tenth of the time at most to do with it; ten times
 /// less often while nobody watches. How many watch, and how often they come back, is
