@@ -382,6 +382,8 @@ std::vector<wait_part> collectives::waits() {
     const auto open = open_.find(x->id);
     if (x->failed || open == open_.end())
       continue;
+    if (result.size() >= defaults::waits_looked_at)
+      break;
     auto& part = result.emplace_back();
     if (out_.trace)
       part.id = out_.trace->text_of(open->second.name);

@@ -35,6 +35,9 @@ namespace defaults {
 /// under way for the longest time.
 inline constexpr size_t waits_told = 64;
 
+/// Operations that a server looks at for that, those first that began first.
+inline constexpr size_t waits_looked_at = 256;
+
 /// Processes that are named as missing in one of them.
 inline constexpr size_t waits_missing = 8;
 
