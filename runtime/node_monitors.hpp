@@ -80,6 +80,16 @@ public:
   /// what.
   std::function<void(react_to_alert, const std::vector<info>&)> reactor() const;
 
+  /// Knows the processes of the node.
+  const process_probe_actor& probe() const {
+    return probe_;
+  }
+
+  /// Runs what monitors and their reactions run.
+  const command_runner_actor& commands() const {
+    return commands_;
+  }
+
   /// Checks what a request for a monitor says on its alerts.
   static caf::error check_request(const requester& who,
                                   const std::vector<info>& directives);

@@ -256,6 +256,8 @@ void server_node::spawn_actors(const host_factory& make_host) {
   };
   watch.check = node_monitors::check_request;
   watch.react = kinds_->reactor();
+  watch.probe = kinds_->probe();
+  watch.commands = kinds_->commands();
   const auto beats = std::make_shared<job_beats>();
   watch.beats = beats;
   watch.log = about(options_.log, log_subject::monitors);

@@ -1,16 +1,21 @@
 #include "tools/ask.hpp"
 
+#include "actors/groups/group_report.hpp"
+#include "actors/server/wait_report.hpp"
 #include "messages/attributes.hpp"
 #include "tools/command_line.hpp"
 #include "tools/printing.hpp"
 #include "tools/tool_session.hpp"
+#include "tools/wait_table.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <iostream>
 #include <optional>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 namespace troupe {
 
@@ -27,6 +32,7 @@ constexpr auto look_again = 20ms;
 struct ask_options {
   std::string dvm;
   bool json = false;
+  bool waits = false;
   uint32_t timeout = 60;
 };
 
@@ -48,32 +54,64 @@ int fail(const std::string& command, const std::string& reason) {
 
 } // namespace
 
+namespace {
+
+/// What answers several keys; nothing if one of them is not known there.
+std::optional<std::vector<nlohmann::json>>
+lists_in(const link::outcome& got, const std::vector<std::string_view>& keys) {
+  const auto* result = got ? std::get_if<info_result>(&*got) : nullptr;
+  auto lists = std::vector<nlohmann::json>{};
+  for (const auto key : keys) {
+    const auto* found = result != nullptr ? find(result->infos, key) : nullptr;
+    if (found == nullptr)
+      return std::nullopt;
+    lists.push_back(to_json(*found));
+  }
+  return lists;
+}
+
+void show(report_kind what, const ask_options& how,
+          const std::vector<nlohmann::json>& lists) {
+  if (how.waits) {
+    const auto rows = wait_rows(lists[0], lists[1]);
+    std::cout << (how.json ? json_document("waits", rows) : wait_text(rows));
+  } else {
+    std::cout << (how.json ? json_document(json_name(what), lists[0])
+                           : to_text(what, lists[0]));
+  }
+}
+
+} // namespace
+
 int ask(report_kind what, const std::string& command,
         std::vector<std::string> args) {
   auto x = ask_options{};
   auto cli = CLI::App{"Shows what a DVM knows.", "troupe " + command};
   cli.add_flag("--json", x.json, "Print JSON");
+  if (what == report_kind::jobs)
+    cli.add_flag("--waits", x.waits,
+                 "Show fences, connects and groups under way instead: who has "
+                 "called, and who is waited for");
   if (const auto status = parse(cli, std::move(args), x))
     return *status;
   auto session = tool_session::open(x.dvm, false, {});
   if (!session)
     return fail(command, reason_of(session.error()));
+  const auto keys = x.waits
+                      ? std::vector<std::string_view>{waits_key, group_list_key}
+                      : std::vector<std::string_view>{query_key(what)};
   auto question = query_request{};
-  question.queries.emplace_back().keys = {std::string{query_key(what)}};
+  question.queries.emplace_back();
+  for (const auto key : keys)
+    question.queries.back().keys.emplace_back(key);
   const auto got = (**session).ask(question, answer_time);
   if (!got)
     return fail(command, "the DVM does not answer: " + reason_of(got.error()));
-  const auto* result = std::get_if<info_result>(&*got);
-  const auto* found =
-    result != nullptr ? find(result->infos, query_key(what)) : nullptr;
-  if (found == nullptr)
+  const auto lists = lists_in(got, keys);
+  if (!lists)
     return fail(command, "the server that answers does not know this; is it a "
                          "DVM of Troupe?");
-  const auto shown = to_json(*found);
-  if (x.json)
-    std::cout << json_document(json_name(what), shown);
-  else
-    std::cout << to_text(what, shown);
+  show(what, x, *lists);
   return 0;
 }
 

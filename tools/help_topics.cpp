@@ -32,9 +32,9 @@ prterun and srun are understood: troupe run --help words.
 constexpr auto hang_text = R"(When a job hangs
 
   troupe ps                        which processes run, and where
-  troupe group list                who waits for whom in a group
+  troupe jobs --waits              who waits for whom in fences and groups
   troupe events list               what has happened to the job
-  troupe trace                     fences that are under way, and who has called
+  troupe trace                     the way of fences over nodes, with times
   troupe net                       lanes that are down, what was sent again
   troupe page, troupe top          all of it, as it changes
   troupe monitor add cpu_progress --proc JOB:RANK --interval 5 --reaction stack \

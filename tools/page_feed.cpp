@@ -1,11 +1,9 @@
 #include "tools/page_feed.hpp"
 
 #include "actors/groups/group_report.hpp"
-#include "actors/monitors/reactions.hpp"
+#include "actors/monitors/stack_taker.hpp"
+#include "actors/server/wait_report.hpp"
 #include "adapters/loop/event_loop.hpp"
-#include "adapters/loop/read_write.hpp"
-#include "adapters/loop/unique_fd.hpp"
-#include "adapters/process/command_runner.hpp"
 #include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
@@ -14,15 +12,6 @@
 #include "tools/event_text.hpp"
 #include "tools/report.hpp"
 #include "tools/stream_table.hpp"
-
-#include <caf/actor_system.hpp>
-#include <caf/event_based_actor.hpp>
-#include <caf/exit_reason.hpp>
-#include <caf/send.hpp>
-#include <caf/typed_event_based_actor.hpp>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -49,10 +38,6 @@ constexpr auto spacing = 10;
 
 /// How long events are collected.
 constexpr auto event_pause = 50ms;
-
-/// How long a stack may take, and the environment of a process that is looked at.
-constexpr auto stack_time = 10s;
-constexpr size_t environment_bytes = size_t{1} << 20;
 
 page_state::time now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -127,9 +112,6 @@ page_feed::~page_feed() {
   board_.on_watcher({});
   subjects_.clear();
   showing_.reset();
-  if (commands_)
-    caf::anon_send_exit(commands_, caf::exit_reason::user_shutdown);
-  commands_ = nullptr;
 }
 
 void page_feed::start() {
@@ -176,6 +158,10 @@ void page_feed::add_subjects() {
           to.take_groups(list_in(got, group_list_key));
         });
       });
+  add(question_of({waits_key}), often, [this](const std::vector<info>& got) {
+    board_.update(
+      [&](page_state& to) { to.take_waits(list_in(got, waits_key), now()); });
+  });
   add(stream_question({}), often, [this](const std::vector<info>& got) {
     board_.update([&](page_state& to) {
       to.take_streams(list_in(got, io_streams_key), now());
@@ -433,74 +419,27 @@ json page_feed::usage(const proc_id& proc) {
   return {{"usage", std::move(result)}};
 }
 
-namespace {
-
-/// Whether a process of this node, whose environment we may read, is this process
-/// of a job.
-bool is_here(const proc_id& proc, uint64_t pid) {
-  const auto path = "/proc/" + std::to_string(pid) + "/environ";
-  const auto fd = unique_fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  const auto all = fd ? read_up_to(fd.get(), environment_bytes) : std::nullopt;
-  if (!all)
-    return false;
-  const auto text = std::string{'\0'} + *all + '\0';
-  const auto has = [&](const std::string& variable) {
-    return text.find('\0' + variable + '\0') != std::string::npos;
-  };
-  return has("PMIX_NAMESPACE=" + proc.nspace)
-         && has("PMIX_RANK=" + std::to_string(proc.rank));
-}
-
-std::vector<std::string> own_environment() {
-  auto result = std::vector<std::string>{};
-  for (auto** x = environ; *x != nullptr; ++x)
-    result.emplace_back(*x);
-  return result;
-}
-
-json stack_of(const command_result& x) {
-  if (x.timed_out)
-    return trouble("it was not over in time");
-  if (x.exit_code != 0 || x.signal != 0)
-    return trouble(x.output.empty() ? "it failed" : x.output);
-  return {{"stack", x.output}};
-}
-
-} // namespace
-
 json page_feed::stack(const proc_id& proc) {
   const auto shown = board_.rank(proc);
   const auto pid = shown ? shown->value("pid", json(0u)) : json(0u);
   if (!pid.is_number_unsigned() || pid.get<uint64_t>() == 0)
     return trouble("it does not run");
-  if (!is_here(proc, pid.get<uint64_t>()))
-    return trouble("it runs on another node; there, eu-stack -p " + pid.dump()
-                   + " shows where it is");
   if (takes_stack_.exchange(true))
     return trouble("another stack is being taken");
-  auto command = run_command{};
-  command.argv = {"/bin/sh", "-c", stack_command};
-  command.env = {"TROUPE_MONITOR_PID=" + pid.dump()};
-  command.limit = stack_time;
-  const auto done = std::make_shared<std::promise<json>>();
-  auto result = done->get_future();
-  const auto is_posted = loop().loop().post([this, command, done] {
-    auto& actors = loop().actors();
-    if (!commands_)
-      commands_ =
-        actors.spawn(command_runner, &loop().loop(), own_environment());
-    actors.spawn([to = commands_, command, done](caf::event_based_actor* self) {
-      self->request(to, 2 * stack_time, command)
-        .then([done](const command_result& x) { done->set_value(stack_of(x)); },
-              [done](const caf::error& why) {
-                done->set_value(trouble(reason_of(why)));
-              });
-    });
-  });
-  const auto came =
-    is_posted && result.wait_for(stack_time + 1s) == std::future_status::ready;
+  auto request = sample_of(stack_key, {});
+  request.directives = {
+    make_info(attr::monitor_target_procs, value::procs({proc}))};
+  const auto got = session_->to()->call(request, defaults::page_stack);
   takes_stack_ = false;
-  return came ? result.get() : trouble("it was not over in time");
+  const auto* infos = infos_in(got);
+  if (infos == nullptr)
+    return trouble(got ? "it runs no more"
+                       : "the DVM takes none: "
+                           + to_string(status_of(got.error())));
+  if (auto found = text(*infos, stack_key))
+    return {{"stack", std::move(*found)}};
+  return trouble(
+    text(*infos, stack_trouble_key).value_or("the DVM does not say"));
 }
 
 page_service::questions page_feed::questions() {

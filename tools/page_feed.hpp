@@ -1,7 +1,6 @@
 #pragma once
 
 #include "adapters/loop/timer.hpp"
-#include "messages/actors.hpp"
 #include "messages/event.hpp"
 #include "messages/io.hpp"
 #include "tools/page_board.hpp"
@@ -31,16 +30,20 @@ inline constexpr uint64_t page_lines_bytes = 16384;
 /// How long the answer to a question about a process is waited for.
 inline constexpr auto page_answer = std::chrono::seconds{3};
 
+/// The same of a stack, which may take longer.
+inline constexpr auto page_stack = std::chrono::seconds{15};
+
 /// Events that wait to be shown together.
 inline constexpr size_t page_events_waiting = 4096;
 
 } // namespace defaults
 
 /// Asks a DVM for what the page shows, as any tool of it does: what `troupe ps`,
-/// `net`, `group list`, `io list` and `monitor list` ask. Subjects that change often
-/// are asked for often, none while its last answer is missing, and each so seldom that
-/// the DVM has a tenth of the time at most to do with it; ten times less often while
-/// nobody watches. How many watch, and how often they come back, is nothing to the DVM.
+/// `jobs --waits`, `net`, `group list`, `io list` and `monitor list` ask. Subjects
+/// that change often are asked for often, none while its last answer is missing, and
+/// each so seldom that the DVM has a tenth of the time at most to do with it; ten times
+/// less often while nobody watches. How many watch, and how often they come back, is
+/// nothing to the DVM.
 class page_feed {
 public:
   struct settings {
@@ -133,8 +136,7 @@ private:
   std::map<uint64_t, std::shared_ptr<reading>> readings_;
   uint64_t last_reading_ = 0;
 
-  /// Takes stacks, one at a time.
-  command_runner_actor commands_;
+  /// Whether somebody waits for a stack: one at a time.
   std::atomic<bool> takes_stack_{false};
 };
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <initializer_list>
 #include <optional>
 #include <tuple>
@@ -474,6 +475,37 @@ void page_state::take_groups(const json& list) {
         + "/" + std::to_string(number_in(*x, "generation"))] = std::move(shown);
   }
   replace("groups", std::move(all));
+}
+
+void page_state::take_waits(const json& list, time now) {
+  constexpr size_t most_jobs = 8;
+  constexpr time second = 1000;
+  auto all = items{};
+  for (const auto* x : objects_in(list)) {
+    const auto age = number_in(*x, "age_ms");
+    if (age < defaults::page_wait_least)
+      continue;
+    auto shown = members(*x, {"kind", "job", "id", "size", "joined", "others",
+                              "unknown", "at_least"});
+    shown["participants"] = texts_in(*x, "participants", most_jobs);
+    auto missing = json::array();
+    for (const auto* y : objects_in(*x, "missing"))
+      missing.push_back(members(*y, {"proc", "host"}));
+    shown["missing"] = std::move(missing);
+    auto name = text_in(*x, "id");
+    if (name.empty())
+      name = text_in(*x, "kind") + ":" + json_text(shown["participants"]);
+    // Answers take different times: what has begun once does not begin anew.
+    auto began =
+      now - static_cast<time>(whole_number(static_cast<double>(age)));
+    const auto* before = item("waits", name);
+    if (before != nullptr
+        && std::abs(before->value("began", time{0}) - began) < second)
+      began = before->value("began", time{0});
+    shown["began"] = began;
+    all[name] = std::move(shown);
+  }
+  replace("waits", std::move(all));
 }
 
 void page_state::take_streams(const json& list, time now) {

@@ -34,6 +34,10 @@ inline constexpr size_t page_event_bytes = 512;
 /// Streams that are shown one by one, those first that write most.
 inline constexpr size_t page_streams = 48;
 
+/// How long a collective operation is under way before it is shown, in milliseconds:
+/// most are over when the answer comes.
+inline constexpr uint64_t page_wait_least = 500;
+
 /// Networks of two nodes that are remembered.
 inline constexpr size_t page_networks = 16;
 
@@ -71,6 +75,9 @@ public:
 
   /// `troupe group list`.
   void take_groups(const nlohmann::json& list);
+
+  /// `troupe.waits`: the operations of `troupe jobs --waits`, without groups.
+  void take_waits(const nlohmann::json& list, time now);
 
   /// `troupe io list`. Rates are those since the last one.
   void take_streams(const nlohmann::json& list, time now);

@@ -167,7 +167,7 @@ int main(int argc, char** argv) {
   return troupe::guarded_main("troupe page", [&] {
     // Browsers go when they like.
     troupe::ignore_broken_pipes();
-    // It starts programs only to look at processes.
+    // It starts no programs.
     ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     return troupe::run({argv + std::min(argc, 1), argv + argc});
   });

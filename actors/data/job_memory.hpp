@@ -127,6 +127,10 @@ public:
   /// Whether somebody waits for others.
   virtual bool has_arrivals(cell_number cell) const = 0;
 
+  /// Whether a process has arrived in the round that goes on. @pre it is open
+  /// @param place Its place among those of the cell on this node, by rank.
+  virtual bool has_arrived(cell_number cell, uint32_t place) const = 0;
+
   /// Has all of a cell ask the server, those who wait as well.
   /// @returns whether some do.
   virtual bool close_fences(cell_number cell) = 0;

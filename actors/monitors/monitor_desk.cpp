@@ -7,6 +7,7 @@
 #include "actors/monitors/monitor_directives.hpp"
 #include "actors/monitors/monitor_table.hpp"
 #include "actors/monitors/reaction_policy.hpp"
+#include "actors/monitors/stack_taker.hpp"
 #include "actors/monitors/usage_request.hpp"
 #include "actors/monitors/usage_schedule.hpp"
 #include "actors/monitors/usage_updates.hpp"
@@ -146,6 +147,9 @@ struct monitor_desk_state {
   /// Of those, the ones of the use of resources, and when they are due.
   std::map<monitor_table::item, timed_monitor_actor> updates;
   usage_schedule schedule;
+
+  /// Null: nobody takes stacks here.
+  std::unique_ptr<stack_taker> stacks;
 
   std::map<uint64_t, beginning> beginnings;
   uint64_t next_beginning = 1;
@@ -982,6 +986,61 @@ caf::result<info_result> watch_usage(self_pointer self, const requester& who,
   return promise;
 }
 
+// -- stacks ------------------------------------------------------------------
+
+std::unique_ptr<stack_taker> make_stack_taker(self_pointer self) {
+  const auto& options = self->state.options;
+  if (!options.probe || !options.commands)
+    return nullptr;
+  auto out = stack_taker::effects{};
+  out.now = [self] { return now(self); };
+  out.probe = [self](probe_process what,
+                     const completion<process_probe>& then) {
+    self
+      ->request(self->state.options.probe, defaults::stack_time,
+                std::move(what))
+      .then(answer_to<process_probe>{then}, failure_to<process_probe>{then});
+  };
+  out.run = [self](run_command what, const completion<command_result>& then) {
+    // Whoever runs it ends it in time.
+    self
+      ->request(self->state.options.commands, 2 * defaults::stack_time,
+                std::move(what))
+      .then(answer_to<command_result>{then}, failure_to<command_result>{then});
+  };
+  return std::make_unique<stack_taker>(std::move(out));
+}
+
+/// @param session None for a request of another node's.
+caf::result<info_result> tell_stack(self_pointer self, const requester& who,
+                                    const monitor_request& request,
+                                    const monitored_session_actor& session) {
+  auto& state = self->state;
+  auto proc = stack_target(request);
+  if (!proc)
+    return std::move(proc.error());
+  if (!may_act_for(who, state.options.owner.uid))
+    return make_error(status::no_permissions,
+                      to_string(*proc) + " is another user's");
+  const auto may_ask = session && state.options.spans_nodes;
+  if (!state.stacks && !may_ask)
+    return make_error(status::not_supported,
+                      "nobody takes stacks of processes on this node");
+  auto promise = self->make_response_promise<info_result>();
+  const auto done = pass_on(promise);
+  if (!state.stacks) {
+    ask_elsewhere(self, who, request, done);
+    return promise;
+  }
+  state.stacks->take(*proc, [=](const caf::expected<info_result>& x) {
+    if (may_ask && !x && status_of(x.error()) == status::not_found)
+      ask_elsewhere(self, who, request, done);
+    else
+      done(x);
+  });
+  return promise;
+}
+
 // -- who does it -------------------------------------------------------------
 
 caf::result<info_result> take_here(self_pointer self, const requester& who,
@@ -1035,6 +1094,8 @@ caf::result<info_result> take_request(self_pointer self, const requester& who,
   auto& state = self->state;
   if (!session && request.monitor.key == monitor_list_key)
     return info_result{monitors_here(self, who), true};
+  if (request.monitor.key == stack_key)
+    return tell_stack(self, who, request, session);
   auto plan = plan_monitor(request);
   const auto is_ours =
     state.options.is_enabled || self->current_sender() == self->ctrl();
@@ -1182,6 +1243,7 @@ monitor_desk_actor::behavior_type behavior(self_pointer self,
   auto& state = self->state;
   state.options = std::move(options);
   state.table = monitor_table{state.options.limits};
+  state.stacks = make_stack_taker(self);
   if (const auto& beats = state.options.beats) {
     const auto proc = [&state](uint32_t process) -> const proc_id& {
       return state.table.of(process).proc;

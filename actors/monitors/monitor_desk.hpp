@@ -56,6 +56,10 @@ struct monitor_desk_options {
   std::function<void(react_to_alert what, const std::vector<info>& directives)>
     react;
 
+  /// Knows the processes of the node, and takes their stacks; null: nobody does.
+  process_probe_actor probe;
+  command_runner_actor commands;
+
   /// Whether the host has other nodes, whose desks it reaches.
   bool spans_nodes = false;
 
@@ -79,6 +83,8 @@ struct monitor_desk_options {
 /// the name of the process.
 /// Source: RFC0015, "Monitoring"; PMIx Standard v5, `PMIx_Process_monitor`;
 /// guarantees 5.9, L7.
+///
+/// Beside it tells where processes are: see `stack_key`.
 monitor_desk_actor spawn_monitor_desk(caf::actor_system& sys,
                                       monitor_desk_options options);
 

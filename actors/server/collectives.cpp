@@ -39,17 +39,6 @@ pmix_call call_of(collective_kind kind) {
   }
 }
 
-std::string to_string(collective_kind kind) {
-  switch (kind) {
-    case collective_kind::connect:
-      return "connect";
-    case collective_kind::disconnect:
-      return "disconnect";
-    default:
-      return "fence";
-  }
-}
-
 bool spans_jobs(const std::vector<proc_id>& procs) {
   return std::any_of(procs.begin(), procs.end(), [&](const proc_id& x) {
     return x.nspace != procs.front().nspace;
@@ -284,6 +273,7 @@ bool collectives::join_round(const proc_id& caller, uint32_t round,
   auto& fresh = open_[id];
   fresh.round = round;
   fresh.name = name_of(*table_.find(id));
+  fresh.since = now();
   if (entry->memory->has_collected(round))
     fresh.directives.push_back(
       make_info(attr::collect_data, value::boolean(true)));
@@ -365,6 +355,7 @@ void collectives::join(const requester& who, collective_kind kind,
     }
     auto& fresh = open_[id];
     fresh.name = name_of(*x);
+    fresh.since = now();
     for (const auto& y : directives)
       if (y.key != group_keys::fence && y.key != fence_round)
         fresh.directives.push_back(y);
@@ -383,6 +374,59 @@ void collectives::join(const requester& who, collective_kind kind,
   if (open.failure)
     fail_calls(open, open.failure);
   check_complete(id);
+}
+
+// -- who waits for whom --
+
+std::chrono::steady_clock::time_point collectives::now() const {
+  return out_.now ? out_.now() : std::chrono::steady_clock::time_point{};
+}
+
+std::vector<memory_fence> collectives::memory_waits() const {
+  auto result = parts_.waits();
+  for (const auto& [nspace, x] : meetings_) {
+    const auto* entry = known_.find(nspace);
+    // Those of several nodes ask us when they have waited for a moment.
+    if (!x.door.is_open() || entry == nullptr || !entry->memory
+        || !entry->is_local() || !can_meet(*entry))
+      continue;
+    auto ranks = std::vector<uint32_t>{};
+    for (const auto& [rank, proc] : entry->procs)
+      ranks.push_back(rank);
+    if (auto found = look_into(*entry->memory, job_memory::whole_job, nspace,
+                               std::move(ranks)))
+      result.push_back(std::move(*found));
+  }
+  return result;
+}
+
+std::vector<wait_part> collectives::waits() {
+  const auto here = now();
+  auto result = in_memory_.take(memory_waits(), here);
+  for (const auto* x : table_.list()) {
+    const auto open = open_.find(x->id);
+    if (x->failed || open == open_.end())
+      continue;
+    if (result.size() >= defaults::waits_looked_at)
+      break;
+    auto& part = result.emplace_back();
+    if (out_.trace)
+      part.id = out_.trace->text_of(open->second.name);
+    part.kind = x->kind;
+    part.generation = x->generation;
+    part.participants = participants_of(x->procs);
+    if (const auto size = known_.count_named(x->procs))
+      part.size = *size;
+    part.joined = x->members.joined().size();
+    auto missing = x->members.missing();
+    part.missing = missing.size();
+    if (missing.size() > defaults::waits_missing)
+      missing.resize(defaults::waits_missing);
+    part.named = std::move(missing);
+    part.age = std::chrono::duration_cast<std::chrono::milliseconds>(
+      here - open->second.since);
+  }
+  return result;
 }
 
 // -- how it succeeds --
@@ -547,7 +591,7 @@ void collectives::conclude(uint64_t id, status code, const std::string& why) {
   // The first reason counts; a later one may settle it.
   if (!std::exchange(x->failed, true)) {
     const auto reason =
-      to_string(x->kind) + " of " + names(x->procs) + ": " + why;
+      std::string{text_of(x->kind)} + " of " + names(x->procs) + ": " + why;
     auto& open = open_.at(id);
     if (out_.log)
       out_.log(severity::info,

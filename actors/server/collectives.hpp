@@ -3,8 +3,10 @@
 #include "actors/groups/connected_sets.hpp"
 #include "actors/server/collective_table.hpp"
 #include "actors/server/meeting_door.hpp"
+#include "actors/server/memory_fences.hpp"
 #include "actors/server/part_meetings.hpp"
 #include "actors/server/registry.hpp"
+#include "actors/server/wait_report.hpp"
 #include "base/journal.hpp"
 #include "base/pass_on.hpp"
 #include "base/trace_ring.hpp"
@@ -59,6 +61,9 @@ public:
 
     /// Remembers what becomes of operations; null: nothing does.
     std::shared_ptr<trace_ring> trace = {};
+
+    /// Says how long operations are under way; empty: nobody asks.
+    std::function<std::chrono::steady_clock::time_point()> now = {};
   };
 
   /// @param spans_nodes Whether the host has all nodes agree when an operation
@@ -119,6 +124,11 @@ public:
     return parts_.fences();
   }
 
+  /// Operations under way that have not failed, as this node sees them: those that
+  /// processes have asked for, and fences of this node alone that wait for somebody
+  /// in memory.
+  std::vector<wait_part> waits();
+
   /// Sets of processes that are connected, as far as some of them are here.
   const connected_sets& connected() const {
     return connected_;
@@ -153,6 +163,9 @@ private:
 
     /// What it is called in the trace.
     trace_id name{};
+
+    /// When it was begun.
+    std::chrono::steady_clock::time_point since{};
   };
 
   /// Whether the processes of a job meet in fences by themselves, in the memory
@@ -241,6 +254,12 @@ private:
   /// Notes what an operation that has succeeded means for connections.
   void note_connection(const operation& x);
 
+  std::chrono::steady_clock::time_point now() const;
+
+  /// Fences in memory, all of whose processes are on this node, that wait for
+  /// somebody.
+  std::vector<memory_fence> memory_waits() const;
+
   /// What an operation is called in the trace; nothing if there is none.
   trace_id name_of(const operation& x) const;
 
@@ -292,6 +311,7 @@ private:
   connected_sets connected_;
   std::map<std::string, meeting> meetings_; // by namespace
   part_meetings parts_;
+  memory_fences in_memory_;
 
   /// Whether a look at the operations that are not complete is due.
   bool is_watch_due_ = false;

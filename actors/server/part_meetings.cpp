@@ -67,6 +67,17 @@ uint64_t part_meetings::fences() const {
   return result;
 }
 
+std::vector<memory_fence> part_meetings::waits() const {
+  auto result = std::vector<memory_fence>{};
+  for (const auto& [nspace, of] : jobs_)
+    if (const auto* memory = memory_of(nspace))
+      for (const auto& [who, x] : of.parts)
+        if (x.cell && x.door.is_open())
+          if (auto found = look_into(*memory, *x.cell, nspace, who))
+            result.push_back(std::move(*found));
+  return result;
+}
+
 // -- its cell --
 
 void part_meetings::drop_cell(part& x, job_memory* memory) {

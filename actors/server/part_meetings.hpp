@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/server/meeting_door.hpp"
+#include "actors/server/memory_fences.hpp"
 #include "actors/server/registry.hpp"
 #include "messages/proc_id.hpp"
 
@@ -72,6 +73,9 @@ public:
 
   /// Fences that have gone on without us in the cells that parts have, roughly.
   uint64_t fences() const;
+
+  /// Fences in these cells that wait for somebody.
+  std::vector<memory_fence> waits() const;
 
 private:
   /// Ascending, each once.

@@ -103,8 +103,10 @@ struct queries::progress {
 };
 
 queries::queries(server_actor::pointer self, const server_options& options,
-                 const server_directory& directory, const registry& known)
-  : self_(self), options_(options), directory_(directory), known_(known) {
+                 const server_directory& directory, const registry& known,
+                 std::function<std::vector<wait_part>()> waits)
+  : self_(self), options_(options), directory_(directory), known_(known),
+    waits_(std::move(waits)) {
   // nop
 }
 
@@ -123,6 +125,43 @@ void queries::sample(const std::string& key, const job& all) {
         all.done();
       },
       [=](const caf::error&) { all.done(); });
+}
+
+/// As with groups: tools see all, a process those of its own job.
+std::vector<wait_part> queries::waits_for(const requester& who) const {
+  auto result = waits_();
+  if (is_tool(who.role))
+    return result;
+  const auto prefix = who.proc.nspace + ':';
+  const auto is_foreign = [&](const wait_part& x) {
+    return std::none_of(x.participants.begin(), x.participants.end(),
+                        [&](const std::string& y) {
+                          return y.rfind(':') + 1 == prefix.size()
+                                 && y.compare(0, prefix.size(), prefix) == 0;
+                        });
+  };
+  result.erase(std::remove_if(result.begin(), result.end(), is_foreign),
+               result.end());
+  return result;
+}
+
+/// @returns whether the key is about collective operations, and answered here.
+bool queries::answer_waits(const requester& who, const std::string& key,
+                           const job& all) {
+  if (key == node_waits_key) {
+    all->add(key, wait_parts_report(waits_for(who)));
+    return true;
+  }
+  if (key != waits_key || options_.spans_nodes)
+    return false;
+  auto list = wait_list{};
+  list.add(0, waits_for(who));
+  for (auto& x : list.report(job_locations{}))
+    if (x.key == key)
+      all->add(key, std::move(x.val));
+    else
+      all->result.infos.push_back(std::move(x));
+  return true;
 }
 
 /// Answers a key from what the server knows.
@@ -287,7 +326,8 @@ caf::result<info_result> queries::answer(const requester& who,
         of_monitors.keys.push_back(std::move(key));
       else if (is_group_key(key))
         of_groups.keys.push_back(std::move(key));
-      else if (!answer_here(key, x.qualifiers, all))
+      else if (!answer_waits(who, key, all)
+               && !answer_here(key, x.qualifiers, all))
         unknown.keys.push_back(std::move(key));
     }
     if (!of_events.keys.empty()) {

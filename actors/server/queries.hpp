@@ -2,8 +2,13 @@
 
 #include "actors/server/registry.hpp"
 #include "actors/server/server.hpp"
+#include "actors/server/wait_report.hpp"
 #include "base/all_of.hpp"
 #include "messages/value.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace troupe {
 
@@ -12,9 +17,11 @@ namespace troupe {
 /// Source: PMIx Standard v5, `PMIx_Query_info`, `PMIx_Resolve_peers`.
 class queries {
 public:
-  /// @param self The SERVER.
+  /// @param self  The SERVER.
+  /// @param waits The collective operations of this node that are under way.
   queries(server_actor::pointer self, const server_options& options,
-          const server_directory& directory, const registry& known);
+          const server_directory& directory, const registry& known,
+          std::function<std::vector<wait_part>()> waits);
 
   caf::result<info_result> answer(const requester& who, query_request& request);
 
@@ -33,6 +40,12 @@ private:
 
   void sample(const std::string& key, const job& all);
 
+  /// The collective operations of this node that `who` may see.
+  std::vector<wait_part> waits_for(const requester& who) const;
+
+  bool answer_waits(const requester& who, const std::string& key,
+                    const job& all);
+
   bool answer_here(const std::string& key, const std::vector<info>& qualifiers,
                    const job& all);
 
@@ -48,6 +61,7 @@ private:
   const server_options& options_;
   const server_directory& directory_;
   const registry& known_;
+  std::function<std::vector<wait_part>()> waits_;
 };
 
 } // namespace troupe

@@ -131,8 +131,10 @@ void start(self_pointer self) {
                            return state.groups->find_member(proc, id);
                          },
                          about(options.log, log_subject::collectives),
-                         options.trace});
-  state.queries.emplace(self, options, state.directory, *state.known);
+                         options.trace,
+                         [self] { return self->clock().now(); }});
+  state.queries.emplace(self, options, state.directory, *state.known,
+                        [&state] { return state.collectives->waits(); });
 }
 
 caf::result<ack> done(caf::error why) {

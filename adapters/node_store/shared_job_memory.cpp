@@ -146,6 +146,10 @@ public:
     return at(cell).has_any_arrived();
   }
 
+  bool has_arrived(cell_number cell, uint32_t place) const override {
+    return at(cell).has_arrived(place);
+  }
+
   bool close_fences(cell_number cell) override {
     at(cell).close();
     return has_arrivals(cell);

@@ -4,7 +4,7 @@
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
 
 cd "$TROUPE_WORK" || exit 1
-build group_stays
+build group_stays fence_waits
 doc=$TROUPE_SOURCE/docs/json.md
 cat >here.sh <<'END'
 #!/bin/sh
@@ -72,6 +72,9 @@ within $((120 * slow)) troupe run --dvm json -n 2 --json --display map \
     : >"written.$PMIX_RANK"
     until [ -e end ]; do sleep 0.05; done' >second.out 2>&1 </dev/null &
 second=$!
+within $((120 * slow)) troupe run --dvm json -n 2 ./fence_waits 1 "$PWD/end" >third.out 2>&1 \
+  </dev/null &
+third=$!
 eventually 60 test -e written.0 -a -e written.1
 eventually 20 sh -c "troupe group list --dvm json | grep -q '^app.shown  *complete'"
 nspace=$(troupe ps --dvm json | awk '$NF == "sh" { print $1; exit }')
@@ -79,6 +82,8 @@ nspace=$(troupe ps --dvm json | awk '$NF == "sh" { print $1; exit }')
 for command in nodes jobs ps net top; do
   check "DIR-8" "$command" answers "$command" "$command"
 done
+eventually 20 sh -c "troupe jobs --waits --dvm json | grep -q ' fence '"
+check "PAGE-10" "jobs --waits" answers "jobs --waits" jobs --waits
 check "MAN-5" "monitor add" answers "monitor add" monitor add cpu_progress \
   --proc "$nspace:0" --interval 30
 check "DIR-8" "monitor list" answers "monitor list" monitor list
@@ -165,7 +170,8 @@ check "DIR-8" "run --dvm: the job ends" ends_soon "$second"
 check "DIR-8" "run --dvm: where it runs" as_told "run job_mapped" second.out job_mapped
 check "DIR-8" "run --dvm: its end" as_told "run job_ended" second.out job_ended
 ends_soon "$first"
-wait "$reader" "$watcher" "$first" "$second"
+ends_soon "$third"
+wait "$reader" "$watcher" "$first" "$second" "$third"
 for command in jobs ps; do
   check_equal "DIR-8" "$command: none" "[]" \
     "$(tool "$command" --json | /usr/bin/python3 -c '

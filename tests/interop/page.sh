@@ -5,7 +5,7 @@
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
 
 cd "$TROUPE_WORK" || exit 1
-build group_stays
+build group_stays fence_waits
 cat >here.sh <<'END_OF_SHELL'
 #!/bin/sh
 # Called as a remote shell: HOST COMMAND ARGUMENTS...
@@ -62,9 +62,9 @@ check_equal "PAGE-4" "neither the root nor the command for it has HTTP" "" \
 check "PAGE-4" "it listens on loopback alone" sh -c '
   found=$(ss -tlnpH | grep "pid=$0,") && ! echo "$found" | grep -v " 127\.0\.0\.1:"' "$page"
 
-# attack NAME: see page_attacks.py.
+# attack NAME: see page_attacks.py. Of what processes, the environment says.
 attack() {
-  JOB=$job within $((150 * slow)) /usr/bin/python3 "$programs/page_attacks.py" \
+  JOB=${JOB:-$job} within $((150 * slow)) /usr/bin/python3 "$programs/page_attacks.py" \
     "$address" "$page" "$@"
 }
 
@@ -168,6 +168,49 @@ else
   skip "PAGE-1 PAGE-3 PAGE-6 PAGE-7 PAGE-8" "the page in a browser" \
     "chromium is not installed"
 fi
+
+# -- who has not come to a fence -----------------------------------------------------
+
+# Its second process is on the other node, and does not come.
+within "$limit" troupe run --dvm page --oversubscribe --map-by node -n 3 ./fence_waits 1 \
+  "$PWD/enter" >third.out 2>&1 </dev/null &
+third=$!
+# waits SCRIPT: the same as `told`, of `troupe jobs --waits`.
+waits() {
+  within "$((20 * slow))" troupe jobs --waits --json --dvm page >waits.json </dev/null \
+    || return 1
+  /usr/bin/python3 -c "
+import json
+x = [y for y in json.load(open('waits.json'))['waits'] if y['kind'] == 'fence']
+$1" || { head -c 4000 waits.json; return 1; }
+}
+check "PAGE-10" "who does not come to a fence is named" eventually 20 waits '
+assert len(x) == 1 and (x[0]["joined"], x[0]["size"]) == (2, 3), x
+assert x[0]["missing"] == [{"proc": x[0]["job"] + ":1", "host": "b"}], x'
+fenced=$(/usr/bin/python3 -c '
+import json
+print(*[y["job"] for y in json.load(open("waits.json"))["waits"] if y["kind"] == "fence"])')
+check_match "PAGE-10" "in words" "fence +2 of 3 .*$fenced:1 on b" \
+  "$(within "$((20 * slow))" troupe jobs --waits --dvm page)"
+check_match "PAGE-10" "beside groups that wait" "group construct app.late .*$calls:2" \
+  "$(within "$((20 * slow))" troupe jobs --waits --dvm page)"
+check "PAGE-10" "by the page, too" soon '
+assert [(y["kind"], y["joined"], y["size"], y["missing"]) for y in x["waits"].values()] == [
+    ("fence", 2, 3, [{"proc": y["job"] + ":1", "host": "b"}]) for y in x["waits"].values()]
+assert len(x["waits"]) == 1 and "began" in list(x["waits"].values())[0], x["waits"]'
+if [ -n "$chromium" ]; then
+  check "PAGE-10" "in a browser" browser visible "in a fence: 2 of 3, waits for rank 1 on b for"
+  check "PAGE-10" "and by its colour" browser modes "rank 1 of $fenced "
+else
+  skip "PAGE-10" "fences in a browser" "chromium is not installed"
+fi
+check_match "PAGE-11" "where it is that does not come" 'forget_the_fence|ptrace|neither eu-stack' \
+  "$(JOB=$fenced RANK=1 attack stack)"
+touch enter
+wait "$third"
+check_equal "PAGE-10" "it comes, and all go on" 0 "$?"
+check "PAGE-10" "nobody is waited for any more" eventually 20 waits 'assert x == [], x'
+check "PAGE-10" "nor on the page" soon 'assert x.get("waits", {}) == {}, x["waits"]'
 
 # -- TLS, and a key that stays --------------------------------------------------------
 

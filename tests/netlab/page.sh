@@ -6,6 +6,8 @@
 . "$TROUPE_SOURCE/tests/netlab/dvm.sh"
 
 need_lab "PAGE-1"
+cd "$TROUPE_WORK" || exit 1
+compile fence_waits
 lab 3 2
 need_dvm n1:2,n2:2,n3:2
 background n1 troupe page --dvm "$dvm_name" >"$TROUPE_WORK/page.out" 2>"$TROUPE_WORK/page.err"
@@ -16,19 +18,25 @@ eventually 20 grep -q '#' "$TROUPE_WORK/page.out" || {
 }
 address=$(head -n 1 "$TROUPE_WORK/page.out")
 
+# page_get PATH: what the page answers.
+page_get() {
+  within 40 "$netlab" exec n1 /usr/bin/python3 -c '
+import sys, urllib.request
+at, _, key = sys.argv[1].partition("#")
+request = urllib.request.Request(at + sys.argv[2], headers={"Authorization": "Bearer " + key})
+with urllib.request.urlopen(request, timeout=30) as answer:
+    print(answer.read().decode())' "$address" "$1" </dev/null
+}
 # links: a line `NODE NODE STATE [NETWORK]...` for each connection, with the networks that
 # fail.
 links() {
-  within 20 "$netlab" exec n1 /usr/bin/python3 -c '
-import json, sys, urllib.request
-at, _, key = sys.argv[1].partition("#")
-request = urllib.request.Request(at + "state", headers={"Authorization": "Bearer " + key})
-with urllib.request.urlopen(request, timeout=15) as answer:
-    found = json.load(answer)
+  page_get state | /usr/bin/python3 -c '
+import json, sys
+found = json.load(sys.stdin)
 names = {x["rank"]: x["name"] for x in found["nodes"].values()}
 for x in found["links"].values():
     print(names[x["a"]], names[x["b"]], x["state"],
-          *(y["name"] for y in x["networks"] if not y["usable"]))' "$address" </dev/null
+          *(y["name"] for y in x["networks"] if not y["usable"]))'
 }
 # link_is NODE NODE STATE [NETWORK]...: whether it is so.
 link_is() {
@@ -73,6 +81,45 @@ check "PAGE-1" "no node has a lane on it any more" eventually 30 lane_is_gone n3
 check "PAGE-1" "it fails as long as it is silent" soon n1 n3 failing net1
 check "PAGE-1" "until it is heard" "$netlab" heal n3 1
 check "PAGE-1" "and well" soon n1 n3 well
+
+# -- who has not come to a fence, and where it is ---------------------------------
+
+limit=400 mesh_job -n 4 "$TROUPE_WORK/fence_waits" 2 "$TROUPE_WORK/enter" >job.out 2>&1 </dev/null &
+job=$!
+names_missing() { in_dvm jobs --waits >waits.out && grep -q 'fence *3 of 4 .*:2 on n3$' waits.out; }
+check "PAGE-10" "who does not come to a fence is named with its node" eventually 30 names_missing
+cat waits.out
+fenced=$(awk '$2 == "fence" { print $1; exit }' waits.out)
+page_names_missing() {
+  page_get state >state.json && /usr/bin/python3 -c '
+import json, sys
+found = list(json.load(open("state.json"))["waits"].values())
+assert [x["missing"] for x in found] == [[{"proc": sys.argv[1] + ":2", "host": "n3"}]], found
+assert (found[0]["joined"], found[0]["size"]) == (3, 4), found' "$fenced"
+}
+check "PAGE-10" "by the page as well" eventually 20 page_names_missing
+[ -z "$chromium" ] || check "PAGE-10" "and in a browser" within $((90 * slow)) "$netlab" exec n1 \
+  /usr/bin/python3 "$programs/page_browser.py" "$chromium" "$address" visible \
+  "in a fence: 3 of 4, waits for rank 2 on n3 for"
+page_get "stack?job=$fenced&rank=2" >stack.json
+if command -v eu-stack >/dev/null || command -v gdb >/dev/null; then
+  if grep -q ptrace stack.json; then
+    skip "PAGE-11" "the stack of a process of another node" "nobody may look at processes here"
+  else
+    check_match "PAGE-11" "the stack of a process of another node" '"stack".*forget_the_fence' \
+      "$(cat stack.json)"
+  fi
+else
+  check_match "PAGE-11" "what takes stacks is not there, and its node says so" \
+    '"error".*neither eu-stack nor gdb' "$(cat stack.json)"
+fi
+check_match "PAGE-11" "a process that is nowhere has none" '"error"' \
+  "$(page_get "stack?job=$fenced&rank=77")"
+touch enter
+wait "$job"
+check_equal "PAGE-10" "it comes, and all go on" 0 "$?"
+none_waits() { [ "$(in_dvm jobs --waits | wc -l)" = 1 ]; }
+check "PAGE-10" "nobody is waited for any more" eventually 20 none_waits
 
 page=$(processes n1 troupe-page)
 check "PAGE-1" "the page is told to end" kill "$page"

@@ -59,6 +59,20 @@ std::string state_of(const page_state& x, const char* rank) {
   return at(x, "ranks", rank, "state");
 }
 
+json wait(uint64_t age_ms, json missing, uint64_t others = 0) {
+  return json::array({{{"kind", "fence"},
+                       {"job", "d@1"},
+                       {"id", "fence:d@1#3"},
+                       {"participants", json::array({"d@1:*"})},
+                       {"size", 3u},
+                       {"joined", 2u},
+                       {"missing", std::move(missing)},
+                       {"others", others},
+                       {"unknown", 0u},
+                       {"age_ms", age_ms},
+                       {"at_least", false}}});
+}
+
 } // namespace
 
 CAF_TEST(PAGE-1 only what has changed is told) {
@@ -408,4 +422,34 @@ CAF_TEST(PAGE-5 text that is not UTF-8 becomes JSON all the same) {
                                      "b"}});
   CAF_CHECK(json::accept(text));
   CAF_CHECK_EQUAL(text.find('\n'), std::string::npos);
+}
+
+CAF_TEST(PAGE-10 a fence shows who is waited for and since when) {
+  auto uut = page_state{};
+  const auto missing =
+    json::array({{{"proc", "d@1:2"}, {"host", "b"}, {"more", "not shown"}}});
+  uut.take_waits(wait(2000, missing), 10'000);
+  const auto* x = uut.item("waits", "fence:d@1#3");
+  CAF_REQUIRE(x != nullptr);
+  CAF_CHECK_EQUAL((*x)["joined"], json(2u));
+  CAF_CHECK_EQUAL((*x)["size"], json(3u));
+  CAF_CHECK_EQUAL((*x)["participants"], json::array({"d@1:*"}));
+  CAF_CHECK_EQUAL((*x)["missing"],
+                  json::array({{{"proc", "d@1:2"}, {"host", "b"}}}));
+  CAF_CHECK_EQUAL((*x)["began"], json(8000));
+  uut.take_change();
+  // The same, and an answer that took a little longer: nothing is new.
+  uut.take_waits(wait(3050, missing), 11'000);
+  CAF_CHECK(uut.take_change().empty());
+  uut.take_waits(json::array(), 12'000);
+  CAF_CHECK(uut.take_change()["waits"]["fence:d@1#3"].is_null());
+}
+
+CAF_TEST(PAGE-10 fences that are over soon are not shown) {
+  auto uut = page_state{};
+  uut.take_waits(wait(defaults::page_wait_least - 1, json::array()), 10'000);
+  CAF_CHECK(uut.take_change().empty());
+  uut.take_waits(json("no list"), 10'000);
+  uut.take_waits(json::array({"x", json::object()}), 10'000);
+  CAF_CHECK(uut.take_change().empty());
 }

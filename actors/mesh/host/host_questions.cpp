@@ -26,7 +26,8 @@ constexpr bool is_any_of = (std::is_same_v<T, Ts> || ...);
 /// Whether only the root may be asked for that.
 struct is_for_root {
   bool operator()(const ask_root& x) const {
-    return !is_objects_question(x) && !is_log_question(x);
+    return !is_objects_question(x) && !is_log_question(x)
+           && !is_waits_question(x);
   }
 
   template <class T>
@@ -164,6 +165,8 @@ struct host_questions::executor {
   void operator()(ask_root& x) {
     if (is_log_question(x))
       others.logs.answer_here(x, to_member<info_result>(reply));
+    else if (is_waits_question(x))
+      others.queries.list_waits_here(x, to_member<info_result>(reply));
     else if (is_objects_question(x))
       others.queries.count_objects_here(to_member<info_result>(reply));
     else

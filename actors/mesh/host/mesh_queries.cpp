@@ -6,6 +6,7 @@
 #include "actors/mesh/host/defaults.hpp"
 #include "actors/mesh/host/log_desk.hpp"
 #include "actors/mesh/host/mesh_report.hpp"
+#include "actors/monitors/stack_taker.hpp"
 #include "base/all_of.hpp"
 #include "base/directives.hpp"
 #include "base/make_info.hpp"
@@ -37,6 +38,13 @@ void append(std::vector<T>& to, std::vector<T> more) {
 }
 
 } // namespace
+
+bool is_waits_question(const ask_root& what) {
+  const auto* question = std::get_if<query_request>(&what.what);
+  return question != nullptr && question->queries.size() == 1
+         && question->queries.front().keys
+              == std::vector<std::string>{std::string{node_waits_key}};
+}
 
 mesh_queries::mesh_queries(mesh_host_actor::pointer self,
                            const mesh_host_options& options,
@@ -100,6 +108,18 @@ void mesh_queries::list_groups_here(completion<group_list> done) {
   }
   self_->request(actors_.server, defaults::net_wait, list_groups{})
     .then(answer_to<group_list>{done}, failure_to<group_list>{done});
+}
+
+void mesh_queries::list_waits_here(const ask_root& what,
+                                   completion<info_result> done) {
+  if (!actors_.server) {
+    done(info_result{});
+    return;
+  }
+  self_
+    ->request(actors_.server, defaults::net_wait, what.who,
+              std::get<query_request>(what.what))
+    .then(answer_to<info_result>{done}, failure_to<info_result>{done});
 }
 
 void mesh_queries::count_objects_here(completion<info_result> done) {
@@ -439,6 +459,32 @@ void mesh_queries::answer_of_streams(
                     });
 }
 
+void mesh_queries::answer_of_waits(
+  const requester& who, std::function<void(std::vector<info>)> done) {
+  const auto finish = [this, done = std::move(done)](wait_list& found) {
+    locate_all(found.jobs(), [this, done, found](const std::vector<proc_id>&) {
+      done(found.report(places_));
+    });
+  };
+  const auto all = all_of<wait_list>{{}, finish};
+  auto question = query_request{};
+  question.queries.emplace_back().keys.emplace_back(node_waits_key);
+  for (const auto rank : calls_.live()) {
+    all.add();
+    calls_.ask_for<info_result>(
+      rank, ask_root{who, question},
+      [all, rank](caf::expected<info_result> x) {
+        const auto* found = x ? find(x->infos, node_waits_key) : nullptr;
+        // A node that does not answer soon is one of which nothing is known.
+        if (found != nullptr)
+          all->add(rank, read_wait_parts(*found));
+        all.done();
+      },
+      defaults::net_wait * 2);
+  }
+  all.done();
+}
+
 void mesh_queries::describe_net(std::function<void(value)> done) {
   using by_node = std::map<uint32_t, value>;
   const auto all =
@@ -489,6 +535,10 @@ void mesh_queries::answer(const requester& who, query_request& request,
     all.add();
     answer_of_groups(who, std::move(of_groups), add);
   }
+  if (take_key(request, waits_key)) {
+    all.add();
+    answer_of_waits(who, add);
+  }
   const auto of_logs = take_queries(
     request, [](const std::string& key) { return log_desk::knows(key); });
   if (!of_logs.empty()) {
@@ -518,6 +568,13 @@ std::vector<proc_id> targets_of(const monitor_request& request) {
       for (auto& proc : procs_of(x.val))
         result.push_back(std::move(proc));
   return result;
+}
+
+/// How long the node of a process, or another one, may take.
+caf::timespan patience_with(const monitor_request& request) {
+  if (request.monitor.key == stack_key)
+    return defaults::stack_host_wait;
+  return defaults::usage_host_wait;
 }
 
 bool is_of_usage(std::string_view key) {
@@ -620,7 +677,7 @@ void mesh_queries::ask_node_of(const requester& who,
       return;
     }
     calls_.ask_for<info_result>(nodes.front(), sample_elsewhere{who, request},
-                                done, defaults::usage_host_wait);
+                                done, patience_with(request));
   });
 }
 
@@ -630,7 +687,7 @@ void mesh_queries::sample_others(const requester& who,
   const auto& key = request.monitor.key;
   auto procs = targets_of(request);
   const auto is_for_desk =
-    key == monitor_kind_key || key == attr::monitor_cancel;
+    key == monitor_kind_key || key == stack_key || key == attr::monitor_cancel;
   if (is_for_desk && procs.size() == 1) {
     ask_node_of(who, request, procs.front(), std::move(done));
     return;
@@ -660,7 +717,8 @@ void mesh_queries::sample_here(sample_elsewhere& request,
                  options_.hostname + " does not sample the use of resources"));
     return;
   }
-  self_->request(actors_.usage, defaults::usage_host_wait, std::move(request))
+  const auto limit = patience_with(request.what);
+  self_->request(actors_.usage, limit, std::move(request))
     .then(answer_to<info_result>{done}, failure_to<info_result>{done});
 }
 

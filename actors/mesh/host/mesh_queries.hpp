@@ -4,12 +4,17 @@
 #include "actors/jobs/dvm_jobs.hpp"
 #include "actors/mesh/exchange/host_calls.hpp"
 #include "actors/mesh/host/host_actors.hpp"
+#include "actors/server/wait_report.hpp"
 
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace troupe {
+
+/// Whether this is a question of a DVM's nodes about each other's collective
+/// operations, for whichever node.
+bool is_waits_question(const ask_root& what);
 
 /// Questions about the DVM, its nodes and what these use. The root answers what
 /// it knows of jobs; each host knows how its own node is connected, how full
@@ -52,6 +57,9 @@ public:
   /// The groups of this node.
   void list_groups_here(completion<group_list> done);
 
+  /// The collective operations that processes of this node take part in.
+  void list_waits_here(const ask_root& what, completion<info_result> done);
+
   /// How many objects of each kind this node has.
   void count_objects_here(completion<info_result> done);
 
@@ -70,6 +78,8 @@ private:
                         std::function<void(std::vector<info>)> done);
   void answer_of_streams(const requester& who, const query& what,
                          std::function<void(std::vector<info>)> done);
+  void answer_of_waits(const requester& who,
+                       std::function<void(std::vector<info>)> done);
   void describe_net(std::function<void(value)> done);
   void locate_all(std::vector<proc_id> procs,
                   std::function<void(std::vector<proc_id>)> then);

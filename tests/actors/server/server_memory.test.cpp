@@ -107,6 +107,10 @@ public:
     return play_->somebody_waits;
   }
 
+  bool has_arrived(cell_number, uint32_t) const override {
+    return play_->somebody_waits;
+  }
+
   bool has_gathered(uint32_t round) const override {
     return play_->gathered == round;
   }

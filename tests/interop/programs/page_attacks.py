@@ -219,8 +219,8 @@ def watchers(page):
 
 def rate(page):
     """What is asked of the DVM has a bound, however many watch, and however often they come."""
-    # Jobs each 0.2 s; two subjects each second; four each 2 s. Seven may be under way.
-    a_second, edges = 5 + 2 + 2, 7
+    # Jobs each 0.2 s; three subjects each second; four each 2 s. Eight may be under way.
+    a_second, edges = 5 + 3 + 2, 8
 
     def told():
         found = json.loads(page.get("/state")[2])["page"]["page"]
@@ -291,7 +291,8 @@ def lines(page):
 
 def stack(page):
     job = urllib.parse.quote(os.environ["JOB"])
-    print(json.loads(page.get(f"/stack?job={job}&rank=0")[2]))
+    rank = os.environ.get("RANK", "0")
+    print(json.loads(page.get(f"/stack?job={job}&rank={rank}")[2]))
 
 
 def stranger(page):

@@ -76,6 +76,16 @@ CAF_TEST(TRC-1 LOG-2 each node is asked for its traces and its levels) {
     CAF_CHECK(way(ask_root{{}, what}, 2, 1) == status::bad_param);
 }
 
+CAF_TEST(PAGE-10 each node is asked for its operations under way) {
+  CAF_CHECK(way(ask_root{{}, asked({"troupe.waits.node"})}, 0, 1)
+            == status::success);
+  CAF_CHECK(way(ask_root{{}, asked({"troupe.waits.node"})}, 2, 1)
+            == status::success);
+  for (const auto& what :
+       {asked({"troupe.waits"}), asked({"troupe.waits.node", "troupe.ps"})})
+    CAF_CHECK(way(ask_root{{}, what}, 2, 1) == status::bad_param);
+}
+
 CAF_TEST(hosts ask each other for the rest) {
   for (const auto& what : std::vector<host_question>{
          collective_part{}, collective_outcome{}, direct_modex{},
