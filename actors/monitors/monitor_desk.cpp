@@ -1021,7 +1021,8 @@ caf::result<info_result> tell_stack(self_pointer self, const requester& who,
     return std::move(proc.error());
   if (!may_act_for(who, state.options.owner.uid))
     return make_error(status::no_permissions,
-                      to_string(*proc) + " is another user's");
+                      to_string(*proc)
+                        + " is another user's; ask for one of yours");
   const auto may_ask = session && state.options.spans_nodes;
   if (!state.stacks && !may_ask)
     return make_error(status::not_supported,
