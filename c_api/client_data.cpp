@@ -103,7 +103,7 @@ bool post_here(const library& lib, const library_core& core) {
 pmix_status_t PMIx_Commit(void) try {
   auto& lib = library::instance();
   const auto core = lib.core();
-  if (!core || !lib.is_up())
+  if (!core || !lib.is_up() || !core->may_go_on())
     return PMIX_ERR_INIT;
   // What goes there needs no thread.
   if (post_here(lib, *core))

@@ -57,6 +57,13 @@ library_core::library_core(bool external)
   // nop
 }
 
+bool library_core::may_go_on() {
+  if (has_begun())
+    return true;
+  const auto guard = std::lock_guard{drive_mutex_};
+  return !is_ending_ || ender_ == std::this_thread::get_id();
+}
+
 bool library_core::begin() {
   const auto guard = std::lock_guard{drive_mutex_};
   if (has_begun())

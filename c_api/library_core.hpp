@@ -166,6 +166,9 @@ public:
   /// @throws std::system_error if the system has no more threads or descriptors.
   bool begin();
 
+  /// What `begin` returns, without making the thread. Safe on any thread.
+  bool may_go_on();
+
   /// From now on `begin` makes no thread: the caller, who takes the library down, does
   /// without, if there is none yet.
   void begin_end();

@@ -143,10 +143,10 @@ std::optional<value> shared_posts::find(const proc_id& proc,
 
 store_access::posting
 shared_posts::post(const std::vector<process_store::news>& xs) {
-  const auto to = access();
+  const auto guard = std::lock_guard{mutex_};
+  const auto& to = attached();
   if (!to)
     return store_access::posting::refused;
-  const auto guard = std::lock_guard{packing_mutex_};
   const auto result = packed_.pack(xs) ? to->post(packed_.entries())
                                        : store_access::posting::refused;
   packed_.trim();

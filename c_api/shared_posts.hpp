@@ -80,8 +80,7 @@ private:
   /// What we have been told of, if we cannot see it.
   std::optional<store_address> unseen_; // guarded by mutex_
 
-  std::mutex packing_mutex_;
-  packed_commit packed_; // guarded by packing_mutex_
+  packed_commit packed_; // guarded by mutex_
 };
 
 } // namespace troupe::c_api

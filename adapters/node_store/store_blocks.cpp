@@ -421,7 +421,8 @@ bool block_writer::append(const std::vector<store_entry>& entries) {
   if (end - lowest > size || !reserve_(start % size, bytes))
     return false;
   chain_.writing.store(end, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  // Before what is written over: whoever reads looks the other way round.
+  std::atomic_thread_fence(std::memory_order_release);
   write_block(at(start), previous, all);
   chain_.last.store(start, std::memory_order_release);
   if (all.capacity() > kept_entries)
