@@ -41,6 +41,11 @@ caf::expected<spawn_request> make_request(const pmix_info_t* infos,
     return std::move(programs.error());
   if (has_odd_parent(*job_infos))
     return make_error(status::bad_param, "PMIX_PARENT_ID is no process");
+  // Launchers of others read it with programs only.
+  auto of_job = std::optional<std::string>{};
+  if (const auto* wdir = find(*job_infos, attr::wdir))
+    if (const auto* text = wdir->text(); text != nullptr && !text->empty())
+      of_job = *text;
   for (auto& x : *programs) {
     if (has_odd_parent(x.infos))
       return make_error(status::bad_param, "PMIX_PARENT_ID is no process");
@@ -53,9 +58,8 @@ caf::expected<spawn_request> make_request(const pmix_info_t* infos,
       x.argv.push_back(x.cmd);
     if (x.max_procs <= 0)
       x.max_procs = 1;
-    if (!x.cwd && find(x.infos, attr::wdir) == nullptr
-        && find(*job_infos, attr::wdir) == nullptr)
-      x.cwd = working_directory();
+    if (!x.cwd && find(x.infos, attr::wdir) == nullptr)
+      x.cwd = of_job ? of_job : working_directory();
   }
   return spawn_request{std::move(*job_infos), std::move(*programs)};
 }

@@ -296,8 +296,9 @@ status process_store::take_back(scope visible_to, const std::string& key,
     x.visible_to = static_cast<scope>(bits_of(x.visible_to) & ~from);
     if (x.visible_to != scope::undef || x.told != 0)
       continue;
+    // What is taken back at once stands last.
     if (x.is_fresh)
-      fresh_.erase(std::find(fresh_.begin(), fresh_.end(), i));
+      fresh_.erase(std::find(fresh_.rbegin(), fresh_.rend(), i).base() - 1);
     posted_.erase(i);
   }
   if ((from & bits_of(scope::local)) != 0)

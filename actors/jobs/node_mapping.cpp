@@ -370,24 +370,13 @@ private:
     auto result = options_.sequence;
     for (const auto& x : options_.ranks)
       result.push_back(x.host);
-    const auto i =
-      std::find_if(request_.apps.begin(), request_.apps.end(), has_hosts);
-    if (i == request_.apps.end() && !result.empty())
+    if (!result.empty())
       return result;
-    if (i != request_.apps.end()) {
-      // One program has all ranks; of several, whose entry is whose?
-      if (request_.apps.size() == 1 && result.empty()
-          && find(request_.job_infos, attr::host) == nullptr)
-        return entries_of(i->infos);
-      return make_error(status::not_supported,
-                        "PMIX_HOST of " + i->cmd + ": a job mapped by "
-                          + mapping_of(options_)
-                          + " has one list of nodes, by rank; name them there, "
-                            "or in PMIX_HOST of the job");
-    }
     auto entries = entries_of(request_.job_infos);
     if (!entries || !entries->empty())
       return entries;
+    if (request_.apps.size() == 1 && has_hosts(request_.apps.front()))
+      return entries_of(request_.apps.front().infos);
     for (const auto& x : nodes_)
       if (x.slots > 0)
         result.push_back(x.name);
@@ -425,11 +414,31 @@ private:
                           + number(homes.size()) + " entries of the list for "
                           + mapping_of(options_)
                           + "; name a node for each process");
+    // The nodes to which each program is bound: launchers give them with the
+    // program, too.
+    auto own = std::vector<std::vector<host_limit>>{};
+    for (const auto& x : request_.apps) {
+      auto hosts = parse_hosts(x.infos);
+      if (!hosts)
+        return std::move(hosts.error());
+      own.push_back(std::move(*hosts));
+    }
     auto used = std::map<const mapping_node*, uint32_t>{};
     for (uint32_t rank = 0; rank < apps.size(); ++rank) {
       const auto* node = node_meant(homes[rank]);
       if (node == nullptr)
         return unknown_node(homes[rank]);
+      const auto& hosts = own[apps[rank]];
+      const auto is_here = [&](const host_limit& x) {
+        return node_meant(x.name) == node;
+      };
+      if (!hosts.empty() && std::none_of(hosts.begin(), hosts.end(), is_here))
+        return make_error(
+          status::not_supported,
+          "PMIX_HOST of " + request_.apps[apps[rank]].cmd + " lacks "
+            + node->name + ": a job mapped by " + mapping_of(options_)
+            + " has one list of nodes, by rank; name them there, or in "
+              "PMIX_HOST of the job");
       if (!is_allowed(*node, ++used[node]))
         return lack({{node, 0, limit_of(*node), 0}});
       put(rank, apps[rank], *node);

@@ -120,6 +120,12 @@ bool asks_for_nothing(const info& x) {
   return says != nullptr && !*says && x.key != attr::abort_non_zero_term;
 }
 
+/// Whether two values mean the same: callers mix the types of numbers.
+bool says_the_same(const value& x, const value& y) {
+  return x == y
+         || (x.number<int64_t>() && x.number<int64_t>() == y.number<int64_t>());
+}
+
 /// Checks that a directive of a program behind the first is not one that its
 /// job has once, in another way.
 caf::error check_later(const spawn_request& request, size_t number,
@@ -132,8 +138,8 @@ caf::error check_later(const spawn_request& request, size_t number,
   const auto before = is_of_job ? size_t{1} : number;
   for (size_t i = 0; given == nullptr && i < before; ++i)
     given = find(request.apps[i].infos, x.key);
-  const auto is_same =
-    given != nullptr ? *given == x.val : !is_of_job || asks_for_nothing(x);
+  const auto is_same = given != nullptr ? says_the_same(*given, x.val)
+                                        : !is_of_job || asks_for_nothing(x);
   if (is_same)
     return {};
   const auto& program = request.apps[number].cmd;

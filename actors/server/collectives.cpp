@@ -106,6 +106,9 @@ caf::error
 collectives::unasked_refusal(collective_kind kind,
                              const std::vector<proc_id>& procs,
                              const std::vector<info>& directives) const {
+  // Of connections between jobs the host hears although all are here.
+  if (kind != collective_kind::fence && spans_jobs(procs))
+    return {};
   auto why = check_required(call_of(kind), directives, next_host::ours);
   return why && known_.are_local(procs) ? why : caf::error{};
 }
