@@ -96,6 +96,15 @@ struct process_pipes::state {
             [taken](const caf::error&) { taken(); });
   }
 
+  /// Opens those that were handed over meanwhile.
+  void open_arrivals() {
+    while (!arrivals->empty()) {
+      auto next = std::move(arrivals->front());
+      arrivals->pop_front();
+      open(std::move(next));
+    }
+  }
+
   void open(arrival x) {
     const auto proc = x.ends.proc;
     auto& to = records[proc];
@@ -150,6 +159,8 @@ process_pipes::behavior(self_pointer self, event_loop* loop,
         in->close();
     },
     [self, x](const io_job_over& what) {
+      // Their own message may still be on its way.
+      x->open_arrivals();
       auto promise = self->make_response_promise<ack>();
       x->waiting.emplace(what.nspace, answer<ack>{promise});
       const auto [begin, end] = x->of(what.nspace);
@@ -165,13 +176,7 @@ process_pipes::behavior(self_pointer self, event_loop* loop,
       x->records.erase(begin, end);
       x->settle(what.nspace);
     },
-    [x](deadline) {
-      while (!x->arrivals->empty()) {
-        auto next = std::move(x->arrivals->front());
-        x->arrivals->pop_front();
-        x->open(std::move(next));
-      }
-    },
+    [x](deadline) { x->open_arrivals(); },
   };
 }
 

@@ -13,6 +13,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <future>
+#include <utility>
 
 using namespace troupe;
 using namespace std::chrono_literals;
@@ -96,12 +97,13 @@ CAF_TEST(C12.11 who asks for it hears of members and of the own duty) {
   auto is_active = std::promise<void>{};
   auto has_left = std::promise<void>{};
   auto options = options_of(issuer, 0);
-  options.on_duty = [&](const mesh_duty_changed& x) {
-    if (x.now == mesh_duty::active)
+  options.on_duty = [&, told = false](const mesh_duty_changed& x) mutable {
+    if (x.now == mesh_duty::active && !std::exchange(told, true))
       is_active.set_value();
   };
-  options.on_member = [&](const member_changed& x) {
-    if (x.name == "node1" && x.state == node_state::left)
+  options.on_member = [&, told = false](const member_changed& x) mutable {
+    if (x.name == "node1" && x.state == node_state::left
+        && !std::exchange(told, true))
       has_left.set_value();
   };
   const auto root = start_root(std::move(options));

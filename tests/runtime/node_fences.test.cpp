@@ -8,6 +8,9 @@
 #include "tests/test.hpp"
 
 #include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+
+#include <string>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -31,20 +34,30 @@ struct fixture : deterministic {
 
   fixture() {
     head = sys.spawn([x = uut](caf::event_based_actor* self) {
-      return caf::behavior{[self, x](uint32_t node, host_collective& call) {
-        auto result = self->make_response_promise<host_collective_result>();
-        x->join(node, call, result);
-        return result;
-      }};
+      return caf::behavior{
+        [self, x](uint32_t node, host_collective& call) {
+          auto result = self->make_response_promise<host_collective_result>();
+          x->join(node, call, result);
+          return result;
+        },
+        [x](const std::string& job, const std::string& why) {
+          x->remove(job, why);
+        },
+      };
     });
     // Ranks 0 and 1 on node 0, then one on each of two others.
     uut->add(placed_job{"job", {"prog"}, {0, 0, 1, 4}});
   }
 
   ~fixture() override {
-    uut->remove("job", "the test is over");
-    consume_messages();
+    remove("job", "the test is over");
     end(head);
+  }
+
+  /// Where promises may be delivered.
+  void remove(const std::string& job, const std::string& why) {
+    caf::anon_send(head, job, why);
+    consume_messages();
   }
 
   /// A node joins with data of a process.
@@ -97,13 +110,12 @@ CAF_TEST(C12.11 a fence spans the nodes of several jobs) {
   CAF_CHECK(first->is_pending());
   join(2, fence_of(both));
   CAF_CHECK_EQUAL(first->code, status::success);
-  uut->remove("other", "it is over");
+  remove("other", "it is over");
 }
 
 CAF_TEST(C12.11 who waits hears of the end of a job and nobody waits after it) {
   const auto waiting = join(0, fence_of({whole}));
-  uut->remove("job", "node 4 is lost");
-  consume_messages();
+  remove("job", "node 4 is lost");
   CAF_CHECK_EQUAL(waiting->code, status::lost_connection);
   CAF_CHECK_EQUAL(waiting->reason, "node 4 is lost");
   CAF_CHECK_EQUAL(join(1, fence_of({whole}))->code, status::not_found);

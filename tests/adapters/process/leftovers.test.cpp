@@ -111,11 +111,11 @@ CAF_TEST(descendants are found with and without the help of the kernel) {
   for (const auto lists : {true, false}) {
     if (lists && !kernel_lists_children())
       continue;
-    const auto ours = start_family(
-      proc(0),
-      "setsid sh -c 'echo $$; env -i sh -c \"echo \\$\\$; sleep 60\"' "
-      "& wait",
-      2);
+    const auto ours =
+      start_family(proc(0),
+                   "setsid sh -c 'echo $$; env -i sh -c "
+                   "\"sleep 60 & echo \\$!; echo \\$\\$; wait\"' & wait",
+                   3);
     const auto theirs =
       start_family(proc(0, "job-2"), std::string{runaway} + " & wait", 1);
     const auto leader = static_cast<pid_t>(heard[proc(0)].pid);
