@@ -1022,7 +1022,8 @@ caf::result<info_result> tell_stack(self_pointer self, const requester& who,
   if (!may_act_for(who, state.options.owner.uid))
     return make_error(status::no_permissions,
                       to_string(*proc)
-                        + " is another user's; ask for one of yours");
+                        + ": only the owner of the DVM and root get stacks; "
+                          "ask one of them");
   const auto may_ask = session && state.options.spans_nodes;
   if (!state.stacks && !may_ask)
     return make_error(status::not_supported,

@@ -76,9 +76,14 @@ found job_level(const namespace_entry& entry, const requester& who,
   if (flag(request.directives, attr::app_info))
     return in_array(target, attr::app_info_array,
                     entry.data.of_app(request.directives), request.key);
-  if (flag(request.directives, attr::session_info))
-    return in_array(target, attr::session_info_array, entry.data.of_session(),
+  if (flag(request.directives, attr::session_info)) {
+    auto session = entry.data.of_session();
+    const auto wanted = number<uint32_t>(request.directives, attr::session_id);
+    if (wanted && number<uint32_t>(session, attr::session_id) != wanted)
+      session.clear();
+    return in_array(target, attr::session_info_array, std::move(session),
                     request.key);
+  }
   auto result = found{};
   if (request.key && entry.data.find(*request.key) == nullptr)
     return result;

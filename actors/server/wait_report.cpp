@@ -117,7 +117,7 @@ std::string key_of(uint32_t node, const wait_part& x) {
            + (x.participants.empty() ? "" : x.participants.front());
   result += std::to_string(x.generation);
   if (x.participants.empty())
-    return result + '/' + x.id;
+    return result + '/' + (x.id.empty() ? std::to_string(node) : x.id);
   for (const auto& y : x.participants)
     result += '/' + y;
   return result;
@@ -201,8 +201,9 @@ void wait_list::add(uint32_t node, std::vector<wait_part> parts) {
   answered_.insert(node);
   for (auto& x : parts) {
     auto& to = operations_[key_of(node, x)];
+    const auto is_first = to.nodes.empty();
     to.nodes.insert(node);
-    if (to.nodes.size() == 1) {
+    if (is_first) {
       to.sum = std::move(x);
       continue;
     }

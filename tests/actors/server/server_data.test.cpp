@@ -142,6 +142,11 @@ CAF_TEST(F4.14 the data of a node and an application and a session is read) {
   CAF_CHECK(*find(session->value.blocks.at(0).entries, attr::session_id)
             == value::uint32(9));
   CAF_CHECK_EQUAL(
+    get(ranks[0], target, std::string{attr::session_id},
+        {with(attr::session_info), with(attr::session_id, value::uint32(8))})
+      ->code,
+    status::not_found);
+  CAF_CHECK_EQUAL(
     get(ranks[0], target, std::string{"unknown"}, {with(attr::session_info)})
       ->code,
     status::not_found);

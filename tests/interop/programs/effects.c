@@ -166,7 +166,7 @@ static void ends(void) {
   demand(getcwd(here, sizeof here) != NULL, "the working directory");
   char script[4 * PATH_MAX], path[2 * PATH_MAX], line[32];
   pmix_nspace_t nspace;
-  pmix_info_t infos[2] = {int_info(PMIX_JOB_TIMEOUT, 1)};
+  pmix_info_t infos[2] = {int_info(PMIX_JOB_TIMEOUT, 5)};
   snprintf(path, sizeof path, "%s/timed", here);
   snprintf(script, sizeof script,
            "echo $$ >'%s.new'; mv '%s.new' '%s'; exec sleep 1000", path, path,

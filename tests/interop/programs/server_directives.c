@@ -272,7 +272,8 @@ static pmix_status_t sets_up(const struct row* row) {
   } else {
     PMIX_INFO_LOAD(&x, row->key, &yes, PMIX_BOOL);
   }
-  PMIX_INFO_REQUIRED(&x);
+  if (!is(row->how, "optional"))
+    PMIX_INFO_REQUIRED(&x);
   /* Names of attributes are none of other namespaces. */
   snprintf(nspace, sizeof nspace, "%s", row->name);
   pmix_status_t outcome =

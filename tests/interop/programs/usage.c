@@ -321,11 +321,8 @@ static void run_nodes(void) {
 }
 
 int main(int argc, char** argv) {
-  const struct test_case cases[] = {{"self", run_self},
-                                    {"job", run_job},
-                                    {"updates", run_updates},
-                                    {"range", run_range},
-                                    {"listed", run_listed},
-                                    {"nodes", run_nodes}};
+  const struct test_case cases[] = {
+    {"self", run_self},   {"job", run_job},       {"updates", run_updates},
+    {"range", run_range}, {"listed", run_listed}, {"nodes", run_nodes}};
   return RUN_CASE(cases);
 }

@@ -59,7 +59,6 @@ struct fixture : exchange {
     sample.hostname = "n2";
     sample.owner = {our_uid, our_uid};
     sample.host = mesh[2].host;
-    sample.events = mesh[2].uut->events;
     sample.desk = [this] { return desk; };
     usage = spawn_usage_monitor(sys, std::move(sample));
     caf::anon_send(mesh[2].host, usage);
