@@ -11,7 +11,10 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <memory>
+#include <mutex>
 #include <new>
+#include <vector>
 
 namespace troupe::c_api {
 
@@ -142,11 +145,16 @@ pmix_status_t library::start(role which,
   if (is_first) {
     try {
       auto fresh = std::make_shared<library_core>(external);
+      // It begins in any case: without descriptors there is no connection.
+      if (external)
+        fresh->loop.loop().prepare();
       const auto core_guard = std::lock_guard{s.core_mutex};
       s.core = std::move(fresh);
       s.has_begun = false;
     } catch (const std::bad_alloc&) {
       return status_of_exception();
+    } catch (const std::exception&) {
+      return PMIX_ERR_OUT_OF_RESOURCE;
     }
   }
   auto code = pmix_status_t{PMIX_SUCCESS};
@@ -211,6 +219,14 @@ void library::end() {
   auto old = core();
   if (const auto to = current_link())
     to->close();
+  // One that was never chosen would be watched.
+  auto others = std::vector<std::shared_ptr<link>>{};
+  insist([&] {
+    const auto guard = std::lock_guard{old->mutex};
+    others = old->links;
+  });
+  for (const auto& x : others)
+    x->close();
   old->shut_down();
   const auto guard = std::lock_guard{s.core_mutex};
   s.core = nullptr;

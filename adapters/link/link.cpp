@@ -16,6 +16,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <exception>
 #include <new>
 #include <utility>
 #include <vector>
@@ -94,9 +95,9 @@ void link::start() {
       return;
     try {
       self->begin_watching();
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {
       refill_memory_reserve();
-      self->lose(lost("no memory to watch the connection"), true);
+      self->lose(lost("no memory or descriptor to watch the connection"), true);
     }
   });
 }

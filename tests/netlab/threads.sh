@@ -53,11 +53,11 @@ check "C12.12" "a thread hears of the end of an actor of another node" \
 : >out.n1
 : >out.n2
 tell n1 ask 2 20 5 2000
-hears n1 20 'half answered' >/dev/null
+hears n1 60 'half answered' >/dev/null
 tell n2 beside 0 "$items" 64 "$questions"
 kill -9 "$(processes n3 remoting_node)"
 check "C12.12" "a node is killed: each request ends once, each monitor has one down_msg" \
-  hears n1 15 'all ended: 1000 answers, 1000 errors, 100 downs, 0 twice'
+  hears n1 60 'all ended: 1000 answers, 1000 errors, 100 downs, 0 twice'
 check "C12.12" "... and the others go on" over n2 0
 
 if [ "${TROUPE_SANITIZER:-}" = thread ]; then

@@ -742,7 +742,8 @@ void gateway_desk::tell_interface(const member_name& node, caf::actor_id id,
   const auto is_same = [&](const typed_handle& y) {
     return y.id == id && y.rank == node.rank;
   };
-  if (x.is_known() && std::none_of(typed_.begin(), typed_.end(), is_same))
+  if (!x.digests().empty()
+      && std::none_of(typed_.begin(), typed_.end(), is_same))
     typed_.push_back({node.rank, node.incarnation, id, x.digests()});
 }
 

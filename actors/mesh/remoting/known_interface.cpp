@@ -13,12 +13,8 @@ void known_interface::add(const std::vector<uint64_t>& digests) {
     const auto i = std::lower_bound(digests_.begin(), digests_.end(), x);
     if (i != digests_.end() && *i == x)
       continue;
-    if (digests_.size() < most) {
-      digests_.insert(i, x);
-    } else {
-      has_too_many_ = true;
-      digests_.clear();
-    }
+    digests_.insert(i, x);
+    has_too_many_ = digests_.size() > most;
   }
 }
 

@@ -23,10 +23,11 @@ public:
   void add(const std::vector<uint64_t>& digests);
 
   bool is_known() const {
-    return !digests_.empty();
+    return !digests_.empty() && !has_too_many_;
   }
 
-  /// Of signatures, in order, each once; none: nothing is known.
+  /// Of signatures, in order, each once. One more than `most`: there are too many,
+  /// which other nodes are to hear.
   const std::vector<uint64_t>& digests() const {
     return digests_;
   }

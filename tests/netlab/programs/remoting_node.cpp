@@ -253,7 +253,7 @@ flooding(flood_pointer self, const gateway_actor& gateway, flood what) {
     what.label + (window == 0 ? "pace " : "flood ") + std::to_string(what.rank);
   self->state.what = std::move(what);
   self
-    ->request(gateway, 10s,
+    ->request(gateway, 60s,
               remoting::spawn<lab::sink_actor>(self->state.what.rank, "sink",
                                                self->state.what.all,
                                                lab::counter_actor{self}))
@@ -404,7 +404,7 @@ caf::behavior inquiring(caf::event_based_actor* self,
                         inquiry x) {
   for (auto i = size_t{0}; i < x.desks; ++i)
     self
-      ->request(gateway, 10s, remoting::spawn<lab::desk_actor>(x.rank, "desk"))
+      ->request(gateway, 60s, remoting::spawn<lab::desk_actor>(x.rank, "desk"))
       .then(
         [=](const caf::strong_actor_ptr& y) {
           all->desks.push_back(caf::actor_cast<lab::desk_actor>(y));
@@ -655,7 +655,7 @@ private:
   template <class T>
   std::string request(caf::scoped_actor& self, const caf::actor& to, T what) {
     auto result = std::string{};
-    self->request(to, 10s, std::move(what))
+    self->request(to, 60s, std::move(what))
       .receive([&](const lab::reply&) { result = "an answer"; },
                [&](const caf::error& err) { result = text_of(err); });
     return result;
@@ -671,7 +671,7 @@ private:
   void dead(std::istringstream& in) {
     uint32_t rank = 0;
     in >> rank;
-    const auto x = remote_->remote_spawn<lab::desk_actor>(rank, "desk", 10s);
+    const auto x = remote_->remote_spawn<lab::desk_actor>(rank, "desk", 60s);
     if (!x)
       return say("dead: " + text_of(x.error()));
     caf::scoped_actor self{sys_.actors()};
@@ -689,7 +689,7 @@ private:
     std::string who;
     in >> rank >> who;
     const auto theirs =
-      remote_->remote_spawn<lab::desk_actor>(rank, "desk", 10s);
+      remote_->remote_spawn<lab::desk_actor>(rank, "desk", 60s);
     if (!theirs)
       return say("link: " + text_of(theirs.error()));
     const auto ours = sys_.actors().spawn(linked, *theirs);

@@ -48,6 +48,11 @@ CAF_TEST(ACT-17 too many signatures are as if nothing were known) {
   CAF_CHECK(!known.check(of({"(a)->(b)"})));
   known.add(digests);
   CAF_CHECK(!known.is_known());
+  // Whoever hears of them knows as little.
+  auto other = known_interface{};
+  other.add({1, 2});
+  other.add(known.digests());
+  CAF_CHECK(!other.is_known());
 }
 
 CAF_TEST(ACT-17 a digest is of all bytes of a signature) {
