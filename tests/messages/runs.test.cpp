@@ -160,8 +160,8 @@ CAF_TEST(X44 runs of more than there is room for are refused) {
   CAF_CHECK(!decode<job_map>(map_of(UINT32_MAX, 0)));
   CAF_CHECK(!decode<job_map>(map_of(0, 1)));
   // One whose processors are known stands alone.
-  CAF_CHECK(decode<job_map>(map_of(1, 1, {0})).engaged());
-  CAF_CHECK(!decode<job_map>(map_of(1, 2, {0})));
+  CAF_CHECK(decode<job_map>(map_of(2, 1, {0})).engaged());
+  CAF_CHECK(!decode<job_map>(map_of(2, 2, {0})));
 }
 
 CAF_TEST(X44 ranks that are not in a row are refused as if they were) {
