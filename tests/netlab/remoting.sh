@@ -132,12 +132,12 @@ said n1 'all ended' | sed 's/^/     | /'
 : >out.n1
 tell n1 link 2 none
 hears n1 10 'link is there' >/dev/null
-tell n1 ask 2 100 10 10000
-check "ACT-4" "10,000 requests and 1,000 monitors, half of them answered" \
-  hears n1 20 'half answered'
+tell n1 ask 2 100 10 20000
+check "ACT-4" "20,000 requests and 1,000 monitors, 10,000 of them answered" \
+  hears n1 40 'half answered'
 kill -9 "$n3_pid"
 check "ACT-3 ACT-4" "a node is killed: each request ends once, each monitor has one down_msg" \
-  hears n1 15 'all ended: 5000 answers, 5000 errors, 1000 downs, 0 twice'
+  hears n1 15 'all ended: 10000 answers, 10000 errors, 1000 downs, 0 twice'
 # By the clock of the node: it has said when half was answered, before the kill.
 took=$(awk -v a="$(said n1 'half answered')" -v b="$(said n1 'all ended')" \
   'BEGIN { print a != "" && b != "" ? b - a : "never" }')
@@ -149,7 +149,7 @@ check "ACT-3" "a handle of that node: errors at once" \
   asks n1 10 'again: .*, down' again
 
 check "ACT-4" "... and nothing has ended a second time" \
-  asks n1 5 'asked: 5000 answers, 5000 errors, 1000 downs, 0 twice' asked
+  asks n1 5 'asked: 10000 answers, 10000 errors, 1000 downs, 0 twice' asked
 
 # -- strangers -----------------------------------------------------------------
 

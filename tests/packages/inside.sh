@@ -233,6 +233,11 @@ develop() {
   install -m 755 embed_rm /home/alice/embed_rm
   alice "./embed_rm $tests/pmix_hello" | tee served
   grep -q '^pmix fence brought 2 of 2 values, event received$' served
+  # shellcheck disable=SC2046
+  c++ -std=c++17 mini_rm.cpp $(pkg-config --cflags --libs troupe_mesh) -o mini_rm
+  install -m 755 mini_rm /home/alice/mini_rm
+  alice "echo run 6 $tests/pmix_hello | ./mini_rm 3 2" | tee placed
+  grep -q '^job-1 is done$' placed
 }
 
 declare -F "$1" >/dev/null || { echo "there is no step $1"; exit 2; }

@@ -76,7 +76,7 @@ tests() {
   mkdir -p "$root/root/tests"
   chmod 755 "$root/root" "$root/root/tests"
   cp "$TROUPE_SOURCE"/tests/packages/inside.sh "$TROUPE_SOURCE"/tests/interop/check.sh \
-    "$TROUPE_SOURCE"/tests/interop/slurm_cluster.sh "$TROUPE_SOURCE"/examples/embed_rm.cpp \
+    "$TROUPE_SOURCE"/tests/interop/slurm_cluster.sh "$TROUPE_SOURCE"/examples/{embed_rm,mini_rm}.cpp \
     "$TROUPE_SOURCE"/tests/interop/programs/mpi4py_program.py "$root/root/tests/"
 }
 
