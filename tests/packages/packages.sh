@@ -61,12 +61,27 @@ check "PKG-10" "a daemon in C++ is compiled and serves" step 600 develop
 
 # -- the container ---------------------------------------------------------------
 
+image=localhost/troupe-test
+# entry ARGUMENT...: what the image runs; where the kernel lets nobody start a container,
+# in a chroot.
+entry() {
+  if podman run --rm "$base" true >/dev/null 2>&1; then
+    within 60 podman run --rm "$image" "$@"
+    return
+  fi
+  local files command
+  files=$(podman image mount "$image") || return
+  command=$(podman inspect --format '{{join .Config.Entrypoint " "}}' "$image") || return
+  # shellcheck disable=SC2086
+  within 60 chroot "$files" $command "$@"
+  podman image unmount "$image" >/dev/null
+}
 if command -v podman >/dev/null; then
-  check "PKG-12" "the container is built" within 900 podman build --pull=never \
-    --build-arg BASE="$base" -f "$TROUPE_SOURCE/packaging/Containerfile" -t troupe-test "$built"
-  check_match "PKG-12" "and is a daemon" '--bootstrap' \
-    "$(within 60 podman run --rm troupe-test --help)"
-  podman rmi --force troupe-test "$base" >/dev/null 2>&1
+  check "PKG-12" "the container is built" within 900 podman build --isolation=chroot \
+    --network=host --pull=never --build-arg BASE="$base" \
+    -f "$TROUPE_SOURCE/packaging/Containerfile" -t "$image" "$built"
+  check_match "PKG-12" "and is a daemon" '--bootstrap' "$(entry --help)"
+  podman rmi --force "$image" "$base" >/dev/null 2>&1
 else
   skip "PKG-12" "the container is built" "podman is not installed"
 fi
