@@ -78,7 +78,7 @@ entry() {
 }
 if command -v podman >/dev/null; then
   check "PKG-12" "the container is built" within 900 podman build --isolation=chroot \
-    --network=host --pull=never --build-arg BASE="$base" --build-arg UID=1234 \
+    --network=host --pull=never --build-arg BASE="$base" --build-arg USER_ID=1234 \
     -f "$TROUPE_SOURCE/packaging/Containerfile" -t "$image" "$built"
   check_match "PKG-12" "and is a daemon" '--bootstrap' "$(entry --help)"
   podman rmi --force "$image" "$base" >/dev/null 2>&1
