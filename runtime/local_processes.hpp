@@ -27,6 +27,7 @@ class runtime;
 ///
 /// For one thread at a time, and not for that of the runtime: most functions
 /// wait. Nobody else may reap the processes (`wait`, `SIGCHLD` ignored).
+/// Source: PMIx Standard v5, "Server-Specific Interfaces".
 class local_processes {
 public:
   struct options {
@@ -47,7 +48,8 @@ public:
   local_processes(const local_processes&) = delete;
   local_processes& operator=(const local_processes&) = delete;
 
-  /// Registers the job, and starts its processes. Once.
+  /// Registers the job, and starts its processes. Once; again if
+  /// registering was refused.
   /// @param screen Gets what they write, on standard output and standard error;
   ///               none: nobody does who does not ask for it.
   /// @returns why a process cannot be started, in a sentence with the remedy

@@ -56,6 +56,7 @@ struct mesh_daemon_options {
 ///
 /// Functions that wait are for threads of one's own, and refuse to on the
 /// daemon's; all are safe on any.
+/// Source: docs/decisions/0007; docs/library.md.
 class mesh_daemon {
 public:
   /// Starts the thread, on which no signal is taken.

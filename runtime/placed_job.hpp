@@ -61,8 +61,9 @@ struct placed_share {
 
 /// Describes a job to the server of a node, and its processes there to who
 /// starts them: where each process is, in what PMIx, Open MPI and MPICH ask for,
-/// as Troupe's own launcher tells it (docs/environment.md). They are of the
-/// user of this process.
+/// as Troupe's own launcher tells it (docs/environment.md), without name of the
+/// manager, mapping, ranking, binding and session. They are of the user of this
+/// process.
 /// @param node   The number of this node. It may have no process of the job.
 /// @param server Who serves them: `runtime::id`.
 /// @returns `bad_param` with the remedy for a job that has no name, no program

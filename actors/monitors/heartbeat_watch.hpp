@@ -133,7 +133,7 @@ private:
     phase state = phase::free;
   };
 
-  // With its place in the `monitor_table` at most 128 bytes. Source: limit L7.
+  // With its place in the `monitor_table` at most 128 bytes.
   static_assert(sizeof(monitor) + timer_wheel::bytes_per_item() <= 48);
 
   struct process {

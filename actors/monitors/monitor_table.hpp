@@ -159,7 +159,7 @@ private:
     uint32_t generation = 1;
   };
 
-  // With its place in the `heartbeat_watch` at most 128 bytes. Source: limit L7.
+  // With its place in the `heartbeat_watch` at most 128 bytes.
   static_assert(sizeof(slot) + sizeof(item) <= 80);
 
   monitor_limits bounds_;

@@ -20,7 +20,8 @@ namespace troupe {
 /// process that PMIX_MONITOR_TARGET_PROCS names, on whichever node of the DVM, once.
 /// Answered with an info of this key (STRING) or, if none could be taken, with
 /// `stack_trouble_key`: why, in a sentence (STRING). For the owner of the DVM and
-/// the administrator.
+/// root.
+/// Source: docs/monitoring.md; PMIx Standard v5, `PMIx_Process_monitor`.
 inline constexpr std::string_view stack_key = "troupe.stack";
 inline constexpr std::string_view stack_trouble_key = "troupe.stack.trouble";
 

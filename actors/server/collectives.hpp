@@ -242,7 +242,8 @@ private:
                                 const std::vector<proc_id>& procs) const;
 
   /// Why an operation of this node alone cannot begin, if it requires what only
-  /// a host could do: the host is not asked for it.
+  /// a host could do: the host is not asked for it. Of connections between jobs
+  /// it is, also if all are here.
   /// Source: PMIx Standard v5, PMIX_INFO_REQD.
   caf::error unasked_refusal(collective_kind kind,
                              const std::vector<proc_id>& procs,

@@ -15,6 +15,8 @@
 
 // Collective operations that are under way: who has called them, and who is waited
 // for. Each server knows that of its own node; a host puts together what all say.
+// Source: docs/json.md, "jobs --waits"; PMIx Standard v5, `PMIx_Fence`,
+// `PMIx_Connect`.
 
 namespace troupe {
 
@@ -35,7 +37,8 @@ namespace defaults {
 /// under way for the longest time.
 inline constexpr size_t waits_told = 64;
 
-/// Operations that a server looks at for that, those first that began first.
+/// Operations that a server looks at for that: all fences in memory, then the
+/// oldest of the others until there are as many.
 inline constexpr size_t waits_looked_at = 256;
 
 /// Processes that are named as missing in one of them.

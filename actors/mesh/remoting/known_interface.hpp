@@ -14,6 +14,7 @@ namespace troupe {
 /// What an actor is known to understand: what its node has said of its typed
 /// handles so far, all together. Of one that had none nothing is known: it may
 /// understand anything, as an actor without types does.
+/// Source: docs/decisions/0023.
 class known_interface {
 public:
   /// Signatures of one actor. One with more is as if nothing were known.
