@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <csignal>
 #include <cstring>
@@ -21,6 +22,13 @@
 #include <variant>
 
 namespace troupe {
+
+namespace {
+
+/// How long a process that was killed may take to be gone.
+constexpr auto longest_death = std::chrono::seconds{30};
+
+} // namespace
 
 class local_processes::implementation {
 public:
@@ -118,8 +126,10 @@ local_processes::local_processes(runtime& rt, options x)
 local_processes::~local_processes() {
   auto& x = *implementation_;
   x.signal(SIGKILL);
-  while (!x.procs.empty())
-    x.reap(x.procs.begin()->first);
+  // One that cannot end now, as in a file system that hangs, is left.
+  const auto until = std::chrono::steady_clock::now() + longest_death;
+  while (!x.procs.empty() && std::chrono::steady_clock::now() < until)
+    next_end(std::chrono::seconds{1});
   finish();
 }
 

@@ -42,7 +42,8 @@ public:
 
   local_processes(runtime& rt, options x);
 
-  /// Kills what still runs, then as `finish`.
+  /// Kills what still runs, waits for it for half a minute at most, then as
+  /// `finish`.
   ~local_processes();
 
   local_processes(const local_processes&) = delete;

@@ -6,14 +6,15 @@
 #include "messages/status.hpp"
 #include "runtime/job_networks.hpp"
 #include "runtime/loop_wait.hpp"
-#include "runtime/quiet_thread.hpp"
+#include "runtime/own_loop.hpp"
 
 #include <caf/actor_system.hpp>
-#include <caf/actor_system_config.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <set>
@@ -24,17 +25,8 @@ namespace troupe {
 
 namespace {
 
-loop_system::settings loop_settings(const runtime_options& options) {
-  auto result = loop_system::settings{};
-  if (options.log)
-    result.print = [log = options.log](const auto& line) {
-      log(severity::warning, std::string{line});
-    };
-  if (options.configure)
-    result.configure = [f = options.configure](caf::actor_system_config& cfg,
-                                               event_loop&) { f(cfg); };
-  return result;
-}
+/// Waiting without end is waiting for so long: clocks have to count it.
+constexpr auto longest_patience = std::chrono::hours{24 * 365};
 
 /// What the daemon's thread has heard of the membership, for those who wait.
 struct heard_members {
@@ -120,7 +112,8 @@ public:
     auto guard = std::unique_lock{heard->mutex};
     const auto is_fenced = [&] { return heard->duty == mesh_duty::fenced; };
     const auto is_over = heard->changed.wait_for(
-      guard, patience, [&] { return is_fenced() || is_so(); });
+      guard, std::min<std::chrono::nanoseconds>(patience, longest_patience),
+      [&] { return is_fenced() || is_so(); });
     if (!is_over)
       return make_error(status::timeout,
                         whom

@@ -25,6 +25,7 @@ std::string key_of(const host_collective& call) {
 } // namespace
 
 void node_fences::add(const placed_job& job) {
+  remove(job.nspace, "another job of its name has started");
   jobs_[job.nspace] = job.nodes;
 }
 
@@ -55,7 +56,8 @@ void node_fences::join(uint32_t node, host_collective& call, promise answer) {
   }
   const auto key = key_of(call);
   auto i = fences_.find(key);
-  if (i == fences_.end()) {
+  const auto is_new = i == fences_.end();
+  if (is_new) {
     auto nodes = nodes_of(call.procs);
     if (nodes.empty()) {
       answer.deliver(make_error(
@@ -74,7 +76,16 @@ void node_fences::join(uint32_t node, host_collective& call, promise answer) {
     i = fences_.emplace(key, fence{call.procs, std::move(nodes), {}, {}}).first;
   }
   auto& x = i->second;
-  x.missing.erase(node);
+  if (x.missing.erase(node) == 0) {
+    if (is_new)
+      fences_.erase(i);
+    answer.deliver(
+      make_error(status::bad_param,
+                 "node " + std::to_string(node)
+                   + " has joined already, or has none of the processes; "
+                     "let each join once"));
+    return;
+  }
   x.all.data.insert(x.all.data.end(),
                     std::make_move_iterator(call.data.begin()),
                     std::make_move_iterator(call.data.end()));

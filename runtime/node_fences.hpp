@@ -34,11 +34,12 @@ class node_fences {
 public:
   using promise = caf::typed_response_promise<host_collective_result>;
 
-  /// A job starts. One of the same name is forgotten.
+  /// A job starts. One of the same name is over, as by `remove`.
   void add(const placed_job& job);
 
   /// A node joins. Answered with the data of all when each node that has one of
   /// the participants has joined; refused with
+  ///   - `bad_param` if the node has joined already, or has no participant,
   ///   - `not_found` if a participant is of no job, or of one that is over,
   ///   - `not_supported` if the node asks to let the fence fail, since who sees
   ///     the end of a process tells it by `remove`,

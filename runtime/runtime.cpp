@@ -12,7 +12,7 @@
 #include "runtime/loop_wait.hpp"
 #include "runtime/node_sensors.hpp"
 #include "runtime/node_streams.hpp"
-#include "runtime/quiet_thread.hpp"
+#include "runtime/own_loop.hpp"
 #include "runtime/server_node.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -34,18 +34,6 @@
 namespace troupe {
 
 namespace {
-
-loop_system::settings loop_settings(const runtime_options& options) {
-  auto result = loop_system::settings{};
-  if (options.log)
-    result.print = [log = options.log](const auto& line) {
-      log(severity::warning, std::string{line});
-    };
-  if (options.configure)
-    result.configure = [f = options.configure](caf::actor_system_config& cfg,
-                                               event_loop&) { f(cfg); };
-  return result;
-}
 
 /// Whether a descriptor is open, if there is any; it does not block from then
 /// on.

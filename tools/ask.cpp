@@ -52,10 +52,6 @@ int fail(const std::string& command, const std::string& reason) {
   return 1;
 }
 
-} // namespace
-
-namespace {
-
 /// What answers several keys; nothing if one of them is not known there.
 std::optional<std::vector<nlohmann::json>>
 lists_in(const link::outcome& got, const std::vector<std::string_view>& keys) {

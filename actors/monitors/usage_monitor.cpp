@@ -8,7 +8,6 @@
 #include "base/pass_on.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
-#include "messages/connection.hpp"
 #include "messages/enums.hpp"
 #include "messages/query.hpp"
 

@@ -4,7 +4,6 @@
 #include "adapters/node_store/descriptor_inbox.hpp"
 #include "adapters/node_store/shared_job_memory.hpp"
 #include "adapters/node_store/store_layout.hpp"
-#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/test.hpp"

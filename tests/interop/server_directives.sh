@@ -40,7 +40,7 @@ PROGRAM
 
 # runs MODE [DIRECTORY]: gives the program its rows.
 runs() {
-  within 120 ./server_directives "$@" <"$1.rows" >"$1.walked"
+  within 600 ./server_directives "$@" <"$1.rows" >"$1.walked"
 }
 mkdir servers
 check "F4.41 C4.6" "infos of PMIx_server_init are done or refused" \
@@ -72,6 +72,6 @@ check "F4.41" "a program builds that requires what is not done" \
   ${TROUPE_SANITIZER:+-fsanitize=$TROUPE_SANITIZER}
 check_match "F4.41" "a server that does not start says what was required" \
   'PMIX_SERVER_GATEWAY is required, but PMIx_server_init does not act upon it' \
-  "$(within 20 ./refused 2>&1 && echo refused)"
+  "$(within 120 ./refused 2>&1 && echo refused)"
 
 finish

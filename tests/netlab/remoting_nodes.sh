@@ -12,7 +12,7 @@ start() {
   : >"out.$node"
   background "$node" "$program" "$TROUPE_WORK/$keys" "$rank" "$TROUPE_WORK/in.$node" "$@" \
     >>"out.$node" 2>&1
-  eventually 10 says "$node" ready || cat "out.$node"
+  eventually 60 says "$node" ready || cat "out.$node"
 }
 
 # tell NODE COMMAND...: has a node do something.

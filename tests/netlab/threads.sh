@@ -23,9 +23,9 @@ start n1 0 keys
 start n2 1 keys
 start n3 2 keys
 joined() {
-  asks n1 10 'find desk: of node 1' find 1 $((10 * slow)) desk desk \
-    && asks n2 10 'find desk: of node 2' find 2 $((10 * slow)) desk desk \
-    && asks n3 10 'find desk: of node 0' find 0 $((10 * slow)) desk desk
+  asks n1 90 'find desk: of node 1' find 1 $((60 * slow)) desk desk \
+    && asks n2 90 'find desk: of node 2' find 2 $((60 * slow)) desk desk \
+    && asks n3 90 'find desk: of node 0' find 0 $((60 * slow)) desk desk
 }
 check "C12.12" "three nodes find each other" joined
 
@@ -46,9 +46,9 @@ sleep 0.3
 "$netlab" heal n2 1
 check "C12.12" "actors of a second system of each node talk with the next one" all_over
 check "C12.12" "a thread asks an actor of another node" \
-  asks n2 10 'send question: an answer' send 0 question
+  asks n2 60 'send question: an answer' send 0 question
 check "C12.12" "a thread hears of the end of an actor of another node" \
-  asks n3 15 'dead: down .*user_shutdown.*; then .*receiver_down.*, down' dead 1
+  asks n3 90 'dead: down .*user_shutdown.*; then .*receiver_down.*, down' dead 1
 
 : >out.n1
 : >out.n2

@@ -55,9 +55,11 @@ CAF_TEST(C12.11 signals are to a daemon what they are by default) {
   sigset_t one;
   sigemptyset(&one);
   sigaddset(&one, SIGTERM);
-  ::pthread_sigmask(SIG_BLOCK, &one, nullptr);
+  sigset_t before;
+  ::pthread_sigmask(SIG_BLOCK, &one, &before);
   const auto pid =
     need(start_daemon({"sh", "-c", "kill -TERM $$; exit 0"}, a_key()));
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   CAF_CHECK_EQUAL(status_at_end(pid), -1);
 }
 

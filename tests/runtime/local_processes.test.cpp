@@ -146,8 +146,8 @@ CAF_TEST(C12.11 a process leads a group unless it is to be in ours) {
     local_processes uut{*rt};
     start(uut, share(tell_group));
     ends_of(uut);
-    uut.finish();
     const auto leader = numbers_in(said->await(1));
+    uut.finish();
     CAF_REQUIRE_EQUAL(leader.size(), 2u);
     CAF_CHECK_EQUAL(leader[0], leader[1]);
   }
@@ -156,8 +156,8 @@ CAF_TEST(C12.11 a process leads a group unless it is to be in ours) {
   local_processes uut{*rt, how};
   start(uut, share(tell_group));
   ends_of(uut);
-  uut.finish();
   const auto both = numbers_in(said->await(2));
+  uut.finish();
   CAF_REQUIRE_EQUAL(both.size(), 4u);
   CAF_CHECK_EQUAL(both[2], ::getpgrp());
 }

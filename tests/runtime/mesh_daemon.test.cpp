@@ -3,7 +3,6 @@
 #include "runtime/mesh_daemon.hpp"
 
 #include "actors/mesh/partial_host.hpp"
-#include "messages/attributes.hpp"
 #include "runtime/mesh_keys.hpp"
 #include "runtime/placed_job.hpp"
 #include "tests/test.hpp"

@@ -121,6 +121,17 @@ CAF_TEST(C12.11 who waits hears of the end of a job and nobody waits after it) {
   CAF_CHECK_EQUAL(join(1, fence_of({whole}))->code, status::not_found);
 }
 
+CAF_TEST(C12.11 a node joins once and with a participant) {
+  const auto first = join(0, fence_of({whole}));
+  CAF_CHECK_EQUAL(join(0, fence_of({whole}))->code, status::bad_param);
+  CAF_CHECK_EQUAL(join(7, fence_of({whole}, 2))->code, status::bad_param);
+  CAF_CHECK(first->is_pending());
+  join(1, fence_of({whole}));
+  join(4, fence_of({whole}));
+  CAF_REQUIRE_EQUAL(first->code, status::success);
+  CAF_CHECK_EQUAL(first->value.data.size(), 3u);
+}
+
 CAF_TEST(C12.11 unknown participants and failures of a node are refused) {
   CAF_CHECK_EQUAL(join(0, fence_of({{"job", 4}}))->code, status::not_found);
   CAF_CHECK_EQUAL(join(0, fence_of({{"none", 0}}))->code, status::not_found);

@@ -39,7 +39,7 @@ static pmix_status_t spawn(const char* script, int procs, pmix_info_t* job,
 
 static void comes(const char* path) {
   for (int i = 0; access(path, F_OK) != 0; ++i) {
-    if (i > 1000)
+    if (i > 6000)
       fail("%s does not come", path);
     pause_ms(10);
   }
@@ -155,7 +155,7 @@ static void is_over(const char* path) {
   const pid_t pid = (pid_t)atoi(line);
   demand(pid > 0, "a process");
   for (int i = 0; kill(pid, 0) == 0 || errno != ESRCH; ++i) {
-    if (i > 2000)
+    if (i > 6000)
       fail("process %d of %s does not end", (int)pid, path);
     pause_ms(10);
   }
@@ -166,7 +166,7 @@ static void ends(void) {
   demand(getcwd(here, sizeof here) != NULL, "the working directory");
   char script[4 * PATH_MAX], path[2 * PATH_MAX], line[32];
   pmix_nspace_t nspace;
-  pmix_info_t infos[2] = {int_info(PMIX_JOB_TIMEOUT, 5)};
+  pmix_info_t infos[2] = {int_info(PMIX_JOB_TIMEOUT, 15)};
   snprintf(path, sizeof path, "%s/timed", here);
   snprintf(script, sizeof script,
            "echo $$ >'%s.new'; mv '%s.new' '%s'; exec sleep 1000", path, path,
@@ -213,7 +213,7 @@ static void expect_file(const char* path, const char* wanted) {
   char bytes[256];
   size_t n = 0;
   for (int i = 0; n < strlen(wanted); ++i) {
-    if (i > 1000)
+    if (i > 6000)
       fail("%s has %zu bytes, expected %zu", path, n, strlen(wanted));
     FILE* in = fopen(path, "r");
     n = in != NULL ? fread(bytes, 1, sizeof bytes - 1, in) : 0;

@@ -648,7 +648,7 @@ private:
     auto result = std::string{"no down_msg"};
     self->receive(
       [&](const caf::down_msg& x) { result = "down " + text_of(x.reason); },
-      caf::after(5s) >> [] {});
+      caf::after(60s) >> [] {});
     return result;
   }
 
