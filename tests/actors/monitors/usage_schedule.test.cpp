@@ -4,7 +4,6 @@
 
 #include "tests/test.hpp"
 
-
 using namespace troupe;
 using namespace std::chrono_literals;
 
