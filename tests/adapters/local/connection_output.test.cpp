@@ -70,12 +70,13 @@ size_t taken(world& uut, const answers& x) {
   return uut.on_loop([&] { return x.taken.size(); });
 }
 
-/// Waits until nothing more is taken for a while.
-size_t taken_at_last(world& uut, const answers& x) {
+/// Waits until some are taken, `at_least` so many, and nothing more for a while.
+size_t taken_at_last(world& uut, const answers& x, size_t at_least = 1) {
   auto before = size_t{0};
   auto passes = 0;
   CAF_REQUIRE(uut.eventually([&] {
-    if (std::exchange(before, x.taken.size()) != x.taken.size())
+    if (std::exchange(before, x.taken.size()) != x.taken.size()
+        || before < at_least)
       passes = 0;
     return ++passes > 300;
   }));
@@ -175,7 +176,7 @@ CAF_TEST(I18 a library of ours gets no more than its program takes) {
     deliver(uut, result, n);
     return 0;
   });
-  const auto at_once = taken_at_last(uut, result);
+  const auto at_once = taken_at_last(uut, result, *window / piece);
   CAF_CHECK_EQUAL(at_once, *window / piece);
   auto total = uint64_t{0};
   for (auto i = size_t{0}; i < at_once; ++i)
