@@ -40,7 +40,7 @@ inline namespace sockets {
 using namespace std::chrono_literals;
 
 /// How long anything may take before a test fails.
-constexpr auto patience = 20s;
+constexpr auto patience = 45s;
 
 /// The user that runs the tests.
 inline uint32_t me() {
