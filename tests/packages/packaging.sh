@@ -203,7 +203,7 @@ check "PKG-12" "shellcheck is content with its commands" \
 check "PKG-8" "and with the scripts of packages" shellcheck --shell=sh debian/troupe.install \
   debian/troupe.prerm debian/troupe.postrm
 check "PKG-8" "and with those that build and compare them" \
-  shellcheck scripts/package scripts/abi scripts/jobs
+  shellcheck scripts/package scripts/abi scripts/jobs scripts/pictures
 check "PKG-11" "settings that come with the package are right" \
   within 20 troupe config check packaging/troupe.toml
 check "PKG-11" "so are those that stand there as comments" bash -c '
