@@ -168,8 +168,11 @@ endif()
 
 # -- to read, and to try -------------------------------------------------------
 
-install(FILES LICENSE README.md CHANGELOG.md ARCHITECTURE.md SECURITY.md
+install(FILES LICENSE README.md CHANGELOG.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+foreach(folder IN ITEMS actors bench)
+  install(FILES "${folder}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
+endforeach()
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}"
         FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN "*.svg" PATTERN "*.png"
         PATTERN man EXCLUDE)

@@ -35,6 +35,10 @@ check "C5.3" "the C++ library stands in the prefix itself" there \
 check "PKG-5" "examples, docs, licence and README are there" there \
   "$doc"/{LICENSE,README.md,CHANGELOG.md,docs/library.md} \
   "$doc"/examples/{embed_rm.c,embed_rm.cpp,CMakeLists.txt}
+# shellcheck disable=SC2016
+check "PKG-5" "pages lead to what is there" bash -c '
+  cd "$1" && find . -name "*.md" -print0 | sort -z \
+    | xargs -0 /usr/bin/python3 "$TROUPE_SOURCE/tests/docs/links.py"' - "$doc"
 check "OBS-5" "rules, a dashboard, and what writes metrics are there" there \
   "$prefix"/share/troupe/{prometheus/troupe_alerts.yml,grafana/troupe.json} \
   "$lib"/troupe/libtroupe_metrics.so

@@ -3,6 +3,7 @@
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
+. "$TROUPE_SOURCE/tests/interop/browser.sh"
 
 cd "$TROUPE_WORK" || exit 1
 build group_stays fence_waits
@@ -125,9 +126,6 @@ cat "$TROUPE_WORK/output"
 
 # -- in a browser ------------------------------------------------------------------
 
-for name in chromium chromium-browser google-chrome; do
-  chromium=$(command -v "$name") && break
-done
 browser() {
   within $((90 * slow)) /usr/bin/python3 "$programs/page_browser.py" "$chromium" \
     "$address" "$@"
@@ -144,11 +142,6 @@ if [ -n "$chromium" ]; then
     "app.late" "constructing" "$calls:2" "well" "$job:0 stdout" "Colours show"
   check "PAGE-1" "the colours of load and of waiting" \
     browser modes "rank 2 of $calls "
-  # For docs/page.md: where to is in the environment of whoever makes them anew.
-  if [ -n "${TROUPE_PICTURES:-}" ]; then
-    browser picture "$TROUPE_PICTURES/page-light.png" light ""
-    browser picture "$TROUPE_PICTURES/page-dark.png" dark "rank 1 of $job "
-  fi
   check "PAGE-7" "keys lead everywhere" browser keyboard
   check "PAGE-7" "all has a name" browser names
   check "PAGE-7" "dark and light" browser themes

@@ -2,11 +2,9 @@
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
+. "$TROUPE_SOURCE/tests/interop/browser.sh"
 
 cd "$TROUPE_WORK" || exit 1
-for name in chromium chromium-browser google-chrome; do
-  chromium=$(command -v "$name") && break
-done
 if [ -z "$chromium" ]; then
   skip "PAGE-2" "the page in a browser" "chromium is not installed"
   finish

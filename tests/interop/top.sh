@@ -90,6 +90,11 @@ check_match "OPS-T1" "--once: nodes" '^ *[0-9]+ +a +live +4 +3 ' "$(once --once)
 check_match "OPS-T1" "--once: jobs" "^$job +running +2 +2 +2 " "$(once --once)"
 check_match "OPS-T1" "--once: ranks, with what they use" \
   "^$job +1 +[ab] +[0-9]+ +running +[0-9]+\.[0-9] +[0-9]+ +sh\$" "$(once --once)"
+# titles: those of the tables of a text.
+titles() { grep -E '^(RANK|JOB) ' | tr -s ' ' | sed 's/ $//'; }
+check_equal "OPS-T1" "docs/operating.md has its columns" "$(once --once | titles)" \
+  "$(sed -n '/^<!-- troupe top, by scripts/,/^```$/p' "$TROUPE_SOURCE/docs/operating.md" \
+    | titles)"
 check_equal "OPS-T2" "--once: a table, sorted" "3 2 1 0" \
   "$(once --once --table ranks --sort rank --reverse --filter "$(nspace_of 4)" \
     | awk 'NR > 3 { print $2 }' | xargs)"

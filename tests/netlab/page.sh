@@ -2,6 +2,7 @@
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
+. "$TROUPE_SOURCE/tests/interop/browser.sh"
 . "$TROUPE_SOURCE/tests/netlab/lab.sh"
 . "$TROUPE_SOURCE/tests/netlab/dvm.sh"
 
@@ -55,10 +56,6 @@ sys.exit(any(lane["network"] == network for node in nodes for peer in node.get("
              if name in (node.get("name"), peer["name"]) for lane in peer["lanes"]))' "$@"
 }
 
-chromium=
-for name in chromium chromium-browser google-chrome; do
-  chromium=$(command -v "$name") && break
-done
 browser() {
   [ -n "$chromium" ] || return 0
   check "PAGE-1" "$1" within $((90 * slow)) "$netlab" exec n1 /usr/bin/python3 \

@@ -1,10 +1,14 @@
 # A site's day with the packages: in a system of its own they are installed, a DVM is
-# started on three nodes as docs/packages.md says, and watched by troupe top, by its page
-# and by a Prometheus while a node fails and comes back; then upgraded, removed and purged.
+# started on three nodes as docs/packages.md says, and watched by troupe top, by its page in
+# a browser and by a Prometheus as the package configures it while a node fails and comes
+# back; then upgraded, removed and purged.
 # The nodes are a lab's (tests/netlab); they share the system, and have each a /tmp, a /run
-# and a /dev/shm. Takes root, Debian's mirrors, and the packages.
+# and a /dev/shm. Browser and Prometheus are those of this machine, on the network of a node.
+# Takes root, Debian's mirrors, and the packages. What docs/ show of such a run is kept in
+# $TROUPE_WORK/pictures; CONTRIBUTING.md says how it gets there.
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
+. "$TROUPE_SOURCE/tests/interop/browser.sh"
 . "$TROUPE_SOURCE/tests/interop/metrics_tools.sh"
 . "$TROUPE_SOURCE/tests/netlab/lab.sh"
 . "$TROUPE_SOURCE/tests/netlab/dvm.sh"
@@ -15,6 +19,9 @@ need_system "PKG-13"
 need_packages
 need_root
 compile_mpi "$programs/mpi_ring.c" "$root/root/tests/mpi_ring"
+compile_pmix "$programs/fence_waits.c" "$root/root/tests/fence_waits"
+pictures=$TROUPE_WORK/pictures
+mkdir -p "$pictures"
 ring="size 4: hello right, ring right, allreduce right"
 
 # -- installed -------------------------------------------------------------------
@@ -118,6 +125,12 @@ nodes = {x["name"]: x["state"] for x in found.values()}
 print(nodes)
 sys.exit(nodes.get(name) != state)' "$address" "$@" </dev/null
 }
+# in_browser IDENTIFIERS DESCRIPTION CHECK [ARGUMENT]...: what one on n1 shows of the page;
+# see page_browser.py.
+in_browser() {
+  [ -z "$chromium" ] || check "$1" "$2" within $((90 * slow)) "$netlab" exec n1 \
+    /usr/bin/python3 "$programs/page_browser.py" "$chromium" "$address" "${@:3}"
+}
 # measured NODE NAME: a sample of its metrics.
 measured() {
   within 20 "$netlab" exec "$1" /usr/bin/python3 -c '
@@ -133,18 +146,23 @@ members() {
   echo "$live live, $lost lost"
   [ "$live/$lost" = "$1/$2" ]
 }
-# watched: has a Prometheus of n1 scrape the three nodes, with the rules of the package.
-watched() {
-  local rules=$root/usr/share/troupe/prometheus/troupe_alerts.yml
-  sed 's/^\( *for: \).*/\11s/' "$rules" >"$TROUPE_WORK/alerts.yml" || return
-  cat >"$TROUPE_WORK/prometheus.yml" <<END
-global: {scrape_interval: 1s, evaluation_interval: 1s}
-rule_files: ["$TROUPE_WORK/alerts.yml"]
-scrape_configs:
-  - job_name: troupe
-    static_configs: [{targets: ["n1:9466", "n2:9466", "n3:9466"]}]
-END
-  background n1 prometheus --config.file="$TROUPE_WORK/prometheus.yml" \
+# configure_prometheus: takes the configuration of the package and its rules, with the
+# addresses of the nodes filled in and all times short.
+configure_prometheus() {
+  local from=$root/usr/share/troupe/prometheus to=$TROUPE_WORK/prometheus
+  mkdir -p "$to" || return
+  sed "s/^\( *[a-z]*_interval: \).*/\11s/
+    s/^\( *- targets: \).*/\1['n1:9466', 'n2:9466', 'n3:9466']/" "$from/prometheus.yml" \
+    >"$to/prometheus.yml" || return
+  sed 's/^\( *for: \).*/\11s/' "$from/troupe_alerts.yml" >"$to/troupe_alerts.yml" || return
+  promtool check config "$to/prometheus.yml" || return
+  # What was to be filled in has been.
+  [ "$(grep -Ec '(scrape|evaluation)_interval: 1s$|targets:.*n1:9466.*n3:9466' \
+    "$to/prometheus.yml")" = 3 ]
+}
+# watch: has a Prometheus of n1 scrape the three nodes.
+watch() {
+  background n1 prometheus --config.file="$TROUPE_WORK/prometheus/prometheus.yml" \
     --storage.tsdb.path="$TROUPE_WORK/data" --web.listen-address=127.0.0.1:9090 \
     --log.level=error >"$TROUPE_WORK/prometheus.log" 2>&1
   prometheus_pid=$background_pid
@@ -187,12 +205,47 @@ done
 check "PKG-13" "metrics count three members" eventually 20 members 3 0
 prometheus_pid=
 if command -v prometheus >/dev/null; then
-  watched || failed "PKG-13" "a Prometheus with the rules of the package"
+  check "PKG-13" "the package configures a Prometheus" configure_prometheus
+  watch
 else
   skip "PKG-13" "a Prometheus" "there is no prometheus; scripts/setup"
 fi
 by_prometheus "PKG-13" "a Prometheus scrapes the three" 60 'sum(up{job="troupe"})' 3
 by_prometheus "PKG-13" "which are all live" 20 'max(troupe_members{state="live"})' 3
+by_prometheus "PKG-13" "and no alert of nodes fires" 30 \
+  'count(ALERTS{alertname=~"Troupe(Daemon|Root|Node).*", alertstate="firing"})' none
+
+# -- what there is to see --------------------------------------------------------
+
+# A job that goes on without a node, and one with a fence to which n3 does not come.
+# shellcheck disable=SC2016
+asking 900 troupe run --dvm cluster --map-by node --oversubscribe -n 3 --rtos recoverable sh -c '
+  echo "line of $PMIX_RANK in $PMIX_NAMESPACE"
+  until [ -e /root/tests/end ]; do sleep 0.2; done' >"$TROUPE_WORK/steady.out" 2>&1 &
+steady=$!
+asking 300 troupe run --dvm cluster --map-by node --oversubscribe -n 3 \
+  /root/tests/fence_waits 2 /root/tests/enter >"$TROUPE_WORK/fence.out" 2>&1 &
+fence=$!
+all_steady() { [ "$(grep -c '^line of [012] in ' "$TROUPE_WORK/steady.out")" = 3 ]; }
+check "PKG-13" "a job stays" eventually 60 all_steady
+job=$(sed -n 's/^line of 0 in //p' "$TROUPE_WORK/steady.out")
+who_waits="in a fence: 2 of 3, waits for rank 2 on n3 for"
+[ -n "$chromium" ] || skip "PKG-13" "the page in a browser" "chromium is not installed"
+in_browser "PKG-13" "a browser shows three nodes, jobs, and whom a fence waits for" visible \
+  "3 of 3 nodes live" "n1: live" "n2: live" "n3: live" "$job" "3 started" "$who_waits"
+in_browser "PKG-13" "each process on its node" ranks "rank 0 of $job on n1: running" \
+  "rank 1 of $job on n2: running" "rank 2 of $job on n3: running"
+in_browser "PKG-13" "that all is well" visible "None: all is well."
+in_browser "PKG-13" "a light picture of it" picture "$pictures/page-light.png" light "" \
+  "3 of 3 nodes live" "$who_waits"
+asking 20 troupe top --dvm cluster --once >"$pictures/top.txt"
+check_match "PKG-13" "top prints the nodes" '^ *[0-9]+ +n3 +live ' "$(cat "$pictures/top.txt")"
+check_match "PKG-13" "and the processes" "^$job +2 +n3 +[0-9]+ +running " \
+  "$(cat "$pictures/top.txt")"
+touch "$root/root/tests/enter"
+check "PKG-13" "the fence is complete" eventually 30 ended "$fence"
+wait "$fence"
+check_equal "PKG-13" "and its job ends well" 0 "$?"
 
 # -- a node fails ----------------------------------------------------------------
 
@@ -200,16 +253,29 @@ by_prometheus "PKG-13" "which are all live" 20 'max(troupe_members{state="live"}
 check "PKG-13" "top shows a node that has fallen silent" eventually 30 top n3 lost
 check "PKG-13" "the page does" eventually 10 on_page n3 lost
 check "PKG-13" "and metrics" eventually 10 members 2 1
+in_browser "PKG-13" "a browser shows which" visible "2 of 3 nodes live" "n1: live" "n2: live" \
+  "n3: lost" "Lost: n3"
+in_browser "PKG-13" "what was on it is lost, the others go on" ranks \
+  "rank 0 of $job on n1: running" "rank 1 of $job on n2: running" "rank 2 of $job on n3: lost"
+in_browser "PKG-13" "in words, too" visible "2 started, 1 lost" "$job: rank 2 lost"
+in_browser "PKG-13" "a dark picture of it, with a process" picture "$pictures/page-dark.png" \
+  dark "rank 0 of $job " "n3: lost" "$job: rank 2 lost" "line of 0 in $job" "Memory, MB"
 by_prometheus "PKG-13" "a Prometheus raises an alert" 30 \
-  'max(ALERTS{alertname="TroupeNodeLost", alertstate="firing"})' 1
+  'max(ALERTS{alertname="TroupeNodeLost", alertstate="firing", instance="n1:9466"})' 1
+by_prometheus "PKG-13" "and one that names the node" 30 \
+  'max(ALERTS{alertname="TroupeDaemonDown", alertstate="firing", instance="n3:9466"})' 1
+touch "$root/root/tests/end"
+check "PKG-13" "the job on the others ends when it is done" eventually 30 ended "$steady"
+wait "$steady"
 check "PKG-13" "others work" on_nodes n1 n2
 "$netlab" heal n3 all
 check "PKG-13" "its unit brings it back" eventually 120 top n3 live
 check "PKG-13" "as the page shows" eventually 10 on_page n3 live
 check "PKG-13" "and metrics" eventually 10 members 3 0
 check "PKG-13" "jobs run there again" eventually 30 on_nodes n1 n2 n3
-by_prometheus "PKG-13" "and the alert ends" 60 \
-  'count(ALERTS{alertname="TroupeNodeLost", alertstate="firing"})' none
+in_browser "PKG-13" "as a browser does" visible "3 of 3 nodes live" "n3: live"
+by_prometheus "PKG-13" "and the alerts end" 60 \
+  'count(ALERTS{alertname=~"TroupeNodeLost|TroupeDaemonDown", alertstate="firing"})' none
 [ -z "$prometheus_pid" ] || kill -9 "$prometheus_pid" # stop looks for what runs.
 
 # -- upgraded --------------------------------------------------------------------

@@ -57,6 +57,7 @@ settings_stay() {
 pages() {
   local x
   for x in /usr/share/doc/troupe/README.md /usr/share/doc/troupe/docs/operating.md \
+    /usr/share/doc/troupe/{LICENSE,CONTRIBUTING.md,actors/README.md,bench/README.md} \
     /usr/share/doc/troupe/examples/cluster.conf /usr/share/doc/troupe/examples/embed_rm.cpp \
     /usr/share/doc/troupe/copyright; do
     [ -s "$x" ] || { echo "there is no $x"; return 1; }

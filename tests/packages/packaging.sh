@@ -41,7 +41,13 @@ staged() {
   done
 }
 distributed() {
-  (cd "$stage" && dh_install && dh_installexamples && dh_missing --fail-missing)
+  (cd "$stage" && dh_install && dh_installdocs && dh_installexamples && dh_link \
+    && dh_missing --fail-missing)
+}
+# linked FOLDER: all links of the pages there.
+linked() {
+  (cd "$1" && find . -name '*.md' -print0 | sort -z \
+    | xargs -0 /usr/bin/python3 "$TROUPE_SOURCE/tests/docs/links.py")
 }
 # contents PACKAGE REGEX: its files of such a name.
 contents() { (cd "$stage/debian/$1" && find . ! -type d | cut -c 2- | grep -E -- "$2" | sort); }
@@ -61,6 +67,8 @@ if command -v dh_install >/dev/null; then
     done)"
   check_equal "PKG-8" "and what Prometheus and Grafana take" 4 \
     "$(contents troupe '^/usr/share/troupe/(prometheus|grafana)/' | wc -l)"
+  check "PKG-5 PKG-8" "pages of troupe-doc lead to what is in it" \
+    linked "$stage/debian/troupe-doc/usr/share/doc/troupe"
   check_match "PKG-8" "completion is where zsh looks" . \
     "$(contents troupe '^/usr/share/zsh/vendor-completions/_troupe$')"
   check_match "PKG-8" "and where bash does" . \
@@ -195,7 +203,7 @@ check "PKG-12" "shellcheck is content with its commands" \
 check "PKG-8" "and with the scripts of packages" shellcheck --shell=sh debian/troupe.install \
   debian/troupe.prerm debian/troupe.postrm
 check "PKG-8" "and with those that build and compare them" \
-  shellcheck scripts/package scripts/abi scripts/jobs
+  shellcheck scripts/package scripts/abi scripts/jobs scripts/pictures
 check "PKG-11" "settings that come with the package are right" \
   within 20 troupe config check packaging/troupe.toml
 check "PKG-11" "so are those that stand there as comments" bash -c '

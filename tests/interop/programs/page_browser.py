@@ -166,6 +166,12 @@ def cell(label):
            f".startsWith({json.dumps(label)}))"
 
 
+def ranks(browser, *labels):
+    """There is a process of each of these names: `rank 2 of JOB on n3: lost`."""
+    for label in labels:
+        browser.until(f"Boolean({cell(label)})", f"there is no {label}")
+
+
 def killed(browser, label, pid, limit_ms):
     """A process that is killed turns red."""
     browser.until(f"['running', 'connected'].includes({cell(label)}?.dataset.state)", f"{label} does not run")
@@ -329,12 +335,14 @@ def lost(browser):
     browser.errors.clear()  # That the connection has ended.
 
 
-def picture(browser, file, theme, label):
-    """Keeps a picture of it, with the details of a process if one is named."""
+def picture(browser, file, theme, label, *words):
+    """Keeps a picture of it when all of these can be read, with the details of a process if
+    one is named."""
     browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
-    browser.until("document.querySelectorAll('#nodes .cell').length >= 4", "there are no processes")
+    browser.until(f"document.documentElement.dataset.theme === '{theme}'", f"it is not {theme}")
     if label:
-        details(browser, label, "line of")
+        details(browser, label)
+    visible(browser, *words)
     os.makedirs(os.path.dirname(file), exist_ok=True)
     with open(file, "wb") as to:
         to.write(base64.b64decode(browser.call("Page.captureScreenshot")["data"]))
@@ -451,7 +459,8 @@ def smooth(browser, file, mode):
     server.shutdown()
 
 
-CHECKS = (visible, gone, killed, keyboard, names, themes, details, stack, modes, foreign, lost, picture, thousand, smooth)
+CHECKS = (visible, gone, ranks, killed, keyboard, names, themes, details, stack, modes, foreign, lost, picture,
+          thousand, smooth)
 
 
 def main():
