@@ -24,7 +24,7 @@ import sys
 
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 FENCE = re.compile(r"^ *(```|~~~).*?^ *\1\s*$", re.M | re.S)
-SPAN = re.compile(r"`([^`]+)`")
+SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 PATH = r"(?:\.ci|bench|build/bin|scripts)/\w+"
 BEFORE = r"(?:sudo |nice -n \S+ |\w+=\S* )*"
 STARTED = re.compile(r"^Exec\w+=@TROUPE_BINDIR@/(.*)$", re.M)
@@ -56,7 +56,9 @@ class Pages:
         else:
             comments = self.comment.findall(SPAN.sub("", text))
             found = [x or y for x, y in comments] + STARTED.findall(text)
-        spans = SPAN.findall(re.sub(r"\n *(?:# *)?", " ", text))
+        paragraphs = [re.sub(r"\n *(?:# *)?", " ", x)
+                      for x in re.split(r"\n[ #]*\n", text)]
+        spans = [x for paragraph in paragraphs for _, x in SPAN.findall(paragraph)]
         for line, alone in [(x, True) for x in found] + [(x, False) for x in spans]:
             # Behind two spaces is what it does.
             line = re.split(r"\s{2,}|\s#", line.strip())[0].replace("\\|", "|")
@@ -144,8 +146,9 @@ class Sources:
             if not says:
                 wrong.append(f"{first} has no {' '.join(command)}")
             options.update(OPTION.findall(says))
-            for verb in rest[0].split("|") if rest and command else []:
-                if re.search(rf"^  {re.escape(verb)}\b", says, re.M):
+            verbs = re.findall(r"^  ([a-z]+)\b", says.partition("\nCommands:\n")[2], re.M)
+            for verb in verbs if rest and command else []:
+                if rest[0].isupper() or verb in rest[0].split("|"):
                     options.update(OPTION.findall(
                         self.output(program, *command, verb, "--help")))
         for word in rest:
