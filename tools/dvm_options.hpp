@@ -65,8 +65,8 @@ caf::expected<std::vector<dvm_node>> order_nodes(const host_list& hosts,
                                                  const std::string& own = {});
 
 /// The nodes of a job as `--display allocation` shows them.
-/// @param nodes Those without a number of slots have as many as cores; those
-///              with 0 take no processes.
+/// @param nodes Those without a number of slots have as many as hardware
+///              threads; those with 0 take no processes.
 std::string allocation_text(const std::vector<dvm_node>& nodes);
 
 /// What `troupe up` and `troupe run` are told about nodes.

@@ -338,7 +338,7 @@ constexpr uint64_t most_slots = uint64_t{1} << 20;
 class host_gatherer {
 public:
   /// @param one_is_a_slot  whether a single mention without a number is one
-  ///                       slot, rather than all cores.
+  ///                       slot, rather than all processors.
   explicit host_gatherer(bool one_is_a_slot) : one_is_a_slot_(one_is_a_slot) {
     // nop
   }

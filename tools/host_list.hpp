@@ -26,7 +26,7 @@ namespace troupe {
 struct host {
   std::string name;
 
-  /// Processes it takes; 0 means as many as it has cores.
+  /// Processes it takes; 0 means one per hardware thread.
   uint32_t slots = 0;
 
   /// The most it takes when oversubscribed; 0 means any number.
@@ -47,13 +47,14 @@ caf::expected<std::vector<std::string>> expand_names(std::string_view text,
 
 /// Reads the value of `--host`: names with commas between, each with its slots,
 /// `n1,n2:4,n[3-5]:*`. A name without a number has one slot, and one more for
-/// each repetition; `:*` stands for all cores.
+/// each repetition; `:*` stands for all hardware
+/// threads.
 caf::expected<host_list> parse_host_option(std::string_view text);
 
 /// Reads a hostfile: a name a line, then perhaps `slots=N` and `max_slots=N`,
 /// or `name:N` as MPICH has it;
 /// the rest of a line after `#` does not count. A name without a number has as
-/// many slots as lines, or as cores if it has one line.
+/// many slots as lines, or as hardware threads if it has one line.
 /// @param file  its name, for errors.
 caf::expected<host_list> parse_hostfile(std::string_view text,
                                         const std::string& file);

@@ -402,7 +402,7 @@ Modifiers:
 
   n1             one process; once more for each repetition
   n1:4           four
-  n1:*           as many as it has cores
+  n1:*           as many as it has hardware threads
   n[01-16]:4     n01 to n16, four each
 
 With --dvm: which of the DVM's nodes. In a program behind a colon: where that
@@ -410,7 +410,8 @@ program runs, of the nodes of the whole job.
 )"},
   {"--hostfile", R"(--hostfile FILE: the nodes, one a line.
 
-  n1                  as many processes as cores
+  n1                  as many processes as hardware threads; with several
+                      such lines as many as lines
   n1 slots=4          four
   n1:4                the same, as MPICH writes it
   n1 slots=4 max_slots=8
@@ -425,8 +426,9 @@ program runs, of the nodes of the whole job.
   A,B=c          A as it is here, B as it is given, and no others
   ALL,B=c        all, and B
 
-Without it processes of this launcher get all, those of a DVM that is up get
-Open MPI's settings. -x NAME, -x NAME=VALUE and -x BEGIN* add some.
+Without it processes that this launcher starts on its own node get all. Those of
+other nodes, and of a DVM that is up, have what their daemon has, and Open MPI's
+settings (OMPI_*). -x NAME, -x NAME=VALUE and -x BEGIN* add some.
 )"},
   {"--timeout",
    R"(--timeout TIME: the longest run; then the job ends with status 124.

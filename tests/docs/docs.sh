@@ -177,4 +177,43 @@ for x in fails indented unsaid says; do
     "$TROUPE_SOURCE/tests/install/tutorial" "$TROUPE_WORK/wrong/$x.md" wrong /dev/null
 done
 
+# -- command lines that are not run ----------------------------------------------
+
+# looked_at FILE...: their scripts, options, targets and commands are there.
+looked_at() {
+  (cd "$TROUPE_SOURCE" && within $((60 * slow)) /usr/bin/python3 tests/docs/commands.py \
+    "$PWD" "$TROUPE_BIN" "$@")
+}
+# told NOT_RUN NAME FILE...: likewise; as many are not run, for reasons that are shown.
+told() {
+  local count=$1 name=$2
+  shift 2
+  check "MAN-9" "$name: what its command lines name is there" looked_at "$@"
+  check_equal "MAN-9" "$name: command lines that are not run" "$count" \
+    "$(grep -c '^not run: ' "$TROUPE_WORK/output")"
+  sed -n 's/^not run: /     &/p' "$TROUPE_WORK/output"
+}
+cd "$TROUPE_SOURCE" || exit 1
+told 18 "CONTRIBUTING.md" CONTRIBUTING.md
+# These are named by patterns, since what a script names is built for it (scripts/needs).
+told 49 "the page of benches" bench/*.md
+told 16 "maps, security, packaging and examples" ARCHITECTURE.md SECURITY.md \
+  actors/*.md packaging/*.* packaging/Containerfile packaging/prometheus/*.yml \
+  packaging/systemd/*.in examples/*.c*
+check "MAN-9" "what pages name in passing is there" looked_at README.md docs/*.md \
+  docs/tutorials/*.md
+cd "$TROUPE_WORK" || exit 1
+mkdir -p named/scripts
+printf '%s\n' '#!/usr/bin/python3' 'import argparse' 'x = argparse.ArgumentParser()' \
+  'x.add_argument("--there")' 'x.parse_args()' >named/scripts/known
+chmod +x named/scripts/known
+printf '    %s\n' "scripts/known --there 1" "scripts/known --gone" "scripts/gone" \
+  >named/page.md
+# shellcheck disable=SC2016
+printf '%s\n' '' '`troupe jobs --json`, `troupe jobs --gone`, `troupe gone`' \
+  '`build/bin/gone`' >>named/page.md
+check_match "MAN-9" "a script, an option, a command and a program that are not there are found" \
+  '^7 commands, .* 5 wrong$' "$(/usr/bin/python3 "$TROUPE_SOURCE/tests/docs/commands.py" \
+    named "$TROUPE_BIN" page.md)"
+
 finish
