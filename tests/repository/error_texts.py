@@ -48,7 +48,7 @@ CODECS = (
 DIAGNOSES = ("tools/diagnosis.",)
 
 # The list only shrinks: lower these with it.
-MOST_LINES = 291
+MOST_LINES = 290
 MOST_LATER = 1
 
 # Calls that report an error, or make one.
