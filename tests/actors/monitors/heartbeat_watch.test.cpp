@@ -318,6 +318,33 @@ CAF_TEST(112 a monitor that goes while its process is read does not alert) {
   CAF_CHECK(!uut.confirm(0, 0, now));
 }
 
+CAF_TEST(MON-3 LIM7 a beat looks at no monitor and each is looked at when due) {
+  for (const item monitors : {item{1}, item{64}}) {
+    auto looks = size_t{0};
+    auto due = std::vector<item>{};
+    auto here = time_type{1h};
+    auto one = heartbeat_watch{{[&looks](uint32_t) {
+                                  ++looks;
+                                  return uint64_t{0}; // By messages alone.
+                                },
+                                nullptr}};
+    one.add_process(0, here);
+    for (item x = 0; x < monitors; ++x)
+      one.add(x, 0, 5s, here);
+    looks = 0;
+    for (int i = 0; i < 1000; ++i) {
+      here += 100ms;
+      one.beat(0, here);
+      one.next(here);
+      one.advance(here, due);
+    }
+    CAF_CHECK(due.empty());
+    // 100 s: once in a window of 5 s, whatever beats.
+    CAF_CHECK(looks >= size_t{19} * monitors);
+    CAF_CHECK(looks <= size_t{21} * monitors);
+  }
+}
+
 CAF_TEST(LIM7 120 many monitors wake us as often as few) {
   for (item x = 0; x < 10'000; ++x)
     watch(x, x % 4, 1s + x % 7 * 1ms);
