@@ -78,7 +78,8 @@ void remote_proxy::enqueue(caf::mailbox_element_ptr what,
     return refuse(caf::sec::request_receiver_down);
   if (!what->stages.empty())
     return refuse(make_error(status::not_supported,
-                             "composed actors have to be on one node"));
+                             "composed actors (caf::actor f * g) have to be on "
+                             "one node; ask one after the other"));
   if (!mail_->enter())
     return refuse(make_error(status::out_of_resource,
                              "too many messages wait for the gateway; ask it "
