@@ -356,7 +356,7 @@ CAF_TEST(MON-3 LIM7 monitors that began at different times are looked at
                               },
                               nullptr}};
   all.add_process(0, here);
-  // In how many of 20 steps in a second, each with a beat in the first.
+  // In how many steps: 20 are a second, and the first of them has a beat.
   const auto times = [&](int steps, item begun) {
     auto result = 0;
     for (int i = 0; i < steps; ++i) {
