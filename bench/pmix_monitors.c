@@ -4,8 +4,10 @@
  *
  * Each process asks for MONITORS monitors and beats once in PERIOD_MS for
  * SECONDS; four beats may be missed. Rank 0 prints `ready` when all are
- * monitored. A process that had an alert says so: on a machine that is busy
- * with other things it may not have been able to beat. */
+ * monitored. A process that heard of alerts says so: those of all monitors of
+ * all processes, since their range is the namespace. On a machine that is busy
+ * with other things some may not have been able to beat; nor does one beat that
+ * waits in the fence for a process that is late. */
 
 #ifndef _GNU_SOURCE
 #  define _GNU_SOURCE

@@ -66,7 +66,9 @@ caf::error fault_of_directives(const std::vector<info>& directives) {
   for (const auto& x : directives)
     if (!is_sound(x))
       return make_error(status::bad_param,
-                        x.key + " has a value that it cannot have");
+                        x.key
+                          + " has a value that it cannot have; give one of its "
+                            "type");
   return caf::none;
 }
 
@@ -80,10 +82,12 @@ caf::expected<std::vector<info>> to_group_directives(const library& lib,
   if (grp == nullptr || *grp == '\0'
       || ::strnlen(grp, PMIX_MAX_NSLEN + 1) > PMIX_MAX_NSLEN)
     return make_error(status::bad_param,
-                      "the name of a group has 1 to 255 bytes");
+                      "the name of a group has to have 1 to 255 bytes "
+                      "(PMIX_MAX_NSLEN)");
   if (lib.proc().nspace == grp)
     return make_error(status::bad_param,
-                      "the name of a group is that of a namespace");
+                      "group " + std::string{grp}
+                        + " has the name of a namespace; choose another");
   auto result = to_infos(infos, ninfo);
   if (result)
     if (auto fault = fault_of_directives(*result))
@@ -123,7 +127,8 @@ make_construct(const library& lib, const char* grp, const pmix_proc_t* procs,
   if (!may_be_apart(*members, *directives)
       && std::none_of(members->begin(), members->end(), is_self))
     return make_error(status::not_a_member,
-                      "the caller is not among the processes of the group");
+                      "the caller is not among the processes of group "
+                        + std::string{grp} + "; add it to them");
   return group_construct_request{grp, std::move(*members),
                                  std::move(*directives)};
 }

@@ -40,7 +40,8 @@ caf::expected<spawn_request> make_request(const pmix_info_t* infos,
   if (!programs)
     return std::move(programs.error());
   if (has_odd_parent(*job_infos))
-    return make_error(status::bad_param, "PMIX_PARENT_ID is no process");
+    return make_error(status::bad_param,
+                      "PMIX_PARENT_ID must be a process (PMIX_PROC)");
   // Launchers of others read it with programs only.
   auto of_job = std::optional<std::string>{};
   if (const auto* wdir = find(*job_infos, attr::wdir))
@@ -48,7 +49,8 @@ caf::expected<spawn_request> make_request(const pmix_info_t* infos,
       of_job = *text;
   for (auto& x : *programs) {
     if (has_odd_parent(x.infos))
-      return make_error(status::bad_param, "PMIX_PARENT_ID is no process");
+      return make_error(status::bad_param,
+                        "PMIX_PARENT_ID must be a process (PMIX_PROC)");
     if (x.cmd.empty()) {
       if (x.argv.empty())
         return make_error(status::bad_param);

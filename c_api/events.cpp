@@ -147,7 +147,9 @@ pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref,
       (*answer)(std::move(x));
     };
     if (!desk.deregister_handler(evhdlr_ref, pass))
-      pass(make_error(status::bad_param, "there is no such handler"));
+      pass(make_error(status::bad_param,
+                      "there is no event handler " + std::to_string(evhdlr_ref)
+                        + "; give the number that its registration brought"));
   });
   answer.reset();
   return cbfunc != nullptr ? PMIX_SUCCESS : done->wait();

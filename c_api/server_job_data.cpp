@@ -85,7 +85,8 @@ public:
       return make_error(status::bad_param, "PMIX_NODE_MAP has "
                                              + std::to_string(nodes_.size())
                                              + " nodes and PMIX_PROC_MAP "
-                                             + std::to_string(ranks_.size()));
+                                             + std::to_string(ranks_.size())
+                                             + "; name the same nodes in both");
     for (const auto* key : {&attr::node_map, &attr::proc_map})
       infos_.erase(std::remove_if(infos_.begin(), infos_.end(),
                                   [&](const info& x) { return x.key == *key; }),

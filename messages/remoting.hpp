@@ -10,6 +10,7 @@
 #include <caf/type_erased_value.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -137,6 +138,10 @@ struct proxy_message {
   caf::strong_actor_ptr from;
   uint64_t mid = 0;
   caf::message content;
+
+  /// What its content was counted as, and whether all of that was counted.
+  size_t bytes = 0;
+  bool is_whole = true;
 };
 
 /// A local actor is linked to a proxy from now on, or no longer.

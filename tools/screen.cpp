@@ -233,9 +233,11 @@ void screen_window::on_command_end() {
   if (connection_ || has_failed_)
     return;
   if (WIFSIGNALED(how))
-    fail("its command was killed by signal " + std::to_string(WTERMSIG(how)));
+    fail("its command was killed by signal " + std::to_string(WTERMSIG(how))
+         + "; run it by itself");
   else if (WEXITSTATUS(how) != 0)
-    fail("its command ended with status " + std::to_string(WEXITSTATUS(how)));
+    fail("its command ended with status " + std::to_string(WEXITSTATUS(how))
+         + "; run it by itself");
 }
 
 void screen_window::accept_program() {

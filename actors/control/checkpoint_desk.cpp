@@ -193,8 +193,8 @@ private:
           round_.fail(proc, "not saved by the hook: " + reason_of(x.error()));
         else if (x->exit_status != 0)
           round_.fail(proc, "not saved by the hook, which ended with status "
-                              + std::to_string(x->exit_status) + ": "
-                              + first_line(x->output));
+                              + std::to_string(x->exit_status)
+                              + "; see its output: " + first_line(x->output));
         else
           round_.complete(proc);
         check();
@@ -854,7 +854,7 @@ caf::error checkpoint_desk::declare(const requester& who,
     return make_error(status::bad_param,
                       to_string(who.proc)
                         + " belongs to no job: only processes of jobs declare "
-                          "checkpoint methods");
+                          "checkpoint methods; start it in one");
   return state_->declared.declare(who.proc, what);
 }
 

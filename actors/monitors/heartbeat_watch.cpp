@@ -91,6 +91,14 @@ void heartbeat_watch::arm_all(process& of, phase which) {
       arm(x);
 }
 
+/// Those of a process that began between different beats come due together from
+/// then on: one wake for all.
+void heartbeat_watch::arm_alike(const process& of, time window) {
+  for (auto x = of.first; x != none; x = monitors_[x].next)
+    if (monitors_[x].state == phase::armed && monitors_[x].window == window)
+      arm(x);
+}
+
 void heartbeat_watch::add_process(uint32_t process, time now) {
   if (process >= processes_.size())
     processes_.resize(size_t{process} + 1);
@@ -175,13 +183,15 @@ void heartbeat_watch::advance(time now, std::vector<item>& out) {
   due_.clear();
   wheel_.advance(static_cast<timer_wheel::tick>(here / tick), due_);
   for (const auto x : due_) {
+    if (wheel_.holds(x))
+      continue; // Armed together with one before it.
     auto& it = monitors_[x];
     const auto& of = processes_[it.process];
     hear(it.process, now);
     if (of.is_paused) {
       it.state = phase::held;
     } else if (of.last + it.window > here) {
-      arm(x); // It has beaten since.
+      arm_alike(of, it.window); // It has beaten since.
     } else {
       it.state = phase::asked;
       out.push_back(x);

@@ -169,6 +169,7 @@ private:
 
   void arm(item x);
   void arm_all(process& of, phase which);
+  void arm_alike(const process& of, time window);
 
   beat_source beats_;
   timer_wheel wheel_;

@@ -574,7 +574,8 @@ uint64_t gets::wait_for(const requester& who, get_request request,
   if (!timeout && has_committed)
     timeout = caf::timespan{defaults::get_wait};
   const auto id = next_get_++;
-  const auto late = describe(request) + " was not posted in time";
+  const auto late = describe(request)
+                    + " was not posted in time; wait longer with PMIX_TIMEOUT";
   const auto target = request.target;
   gets_.emplace(id, waiting_get{who, std::move(request), std::move(reply)});
   if (timeout)
@@ -611,7 +612,8 @@ void gets::ask_for_remote(const get_request& request, uint64_t id) {
         if (!has_timeout && !std::exchange(i->second.asks_again, true))
           out_.call_later(defaults::get_wait, [this, id, request] {
             fail(id, status::not_found,
-                 describe(request) + " was not posted in time");
+                 describe(request)
+                   + " was not posted in time; wait longer with PMIX_TIMEOUT");
           });
         ask_for_remote(request, id);
       }
@@ -805,8 +807,10 @@ void gets::answer_modex(const direct_modex& request,
     if (now && *now)
       x.reply(std::move(*now));
     else
-      x.reply(make_error(status::timeout,
-                         to_string(x.whose) + " posted nothing in time"));
+      x.reply(make_error(
+        status::timeout,
+        to_string(x.whose)
+          + " posted nothing in time; see whether it calls PMIx_Commit"));
   });
 }
 

@@ -94,7 +94,9 @@ struct queries::progress {
 
   void finish() {
     if (result.infos.empty() && asked > 0) {
-      reply(make_error(status::not_found, "none of the keys is known"));
+      reply(make_error(
+        status::not_found,
+        "none of the keys is known; ask for PMIX_QUERY_SUPPORTED_KEYS"));
       return;
     }
     result.complete = answered >= asked;

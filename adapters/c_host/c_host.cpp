@@ -293,7 +293,9 @@ caf::result<get_result> fetch(self_pointer self, const direct_modex& request) {
   auto& to = *self->state.to;
   const auto f = to.settings.module.direct_modex;
   if (f == nullptr)
-    return make_error(status::not_found, "the host has no direct_modex");
+    return make_error(status::not_found,
+                      "the host has no direct_modex; ask for the data by a "
+                      "fence with PMIX_COLLECT_DATA");
   auto args = arguments_of(request.target);
   auto directives = without_false(request.directives);
   // Between our own.

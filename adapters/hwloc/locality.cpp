@@ -217,7 +217,9 @@ caf::expected<std::vector<device_distance>>
 distances(const void* topology, const void* cpus, uint64_t types,
           const std::vector<std::string>& ids, const std::string& host) {
   if (topology == nullptr || cpus == nullptr)
-    return make_error(status::bad_param, "there is no topology or no set");
+    return make_error(status::bad_param,
+                      "there is no topology or no set; load one by "
+                      "PMIx_Load_topology()");
   auto* t = topology_of(topology);
   auto* here = covering(t, bitmap_of(cpus));
   if (here == nullptr)

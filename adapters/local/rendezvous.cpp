@@ -194,7 +194,8 @@ caf::error replace(const directory& where, const draft& x,
   // Not what we looked at: put it back.
   rename(where, x.name, name, RENAME_EXCHANGE);
   return make_error(status::no_permissions,
-                    where.path_of(name) + ": was changed by somebody else");
+                    where.path_of(name)
+                      + ": was changed by somebody else; see who writes there");
 }
 
 /// Gives the draft its name.
@@ -218,7 +219,9 @@ caf::error install(const directory& where, const draft& x,
                             "choose another name");
     return replace(where, x, name, found->identity);
   }
-  return make_error(status::exists, where.path_of(name) + ": comes and goes");
+  return make_error(status::exists,
+                    where.path_of(name)
+                      + ": comes and goes; see who makes and removes it");
 }
 
 caf::expected<file_identity> write_file(const directory& where,

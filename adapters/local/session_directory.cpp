@@ -73,7 +73,9 @@ caf::expected<directory> open_or_create(const directory& above,
     if (result || above.identify(name))
       return result;
   }
-  return make_error(status::exists, above.path_of(name) + " comes and goes");
+  return make_error(status::exists,
+                    above.path_of(name)
+                      + " comes and goes; see who makes and removes it");
 }
 
 /// The user's directory: under its usual name unless somebody has put anything

@@ -90,8 +90,10 @@ caf::expected<unique_fd> begin_connect(const network_end& from,
   if (!target)
     return not_an_address(to);
   if (source->ai_family != target->ai_family)
-    return make_error(status::bad_param,
-                      from.address + " and " + to + " are not of one family");
+    return make_error(
+      status::bad_param,
+      from.address + " and " + to
+        + " are not of one family; give both as IPv4 or both as IPv6");
   const auto what = "connect from " + from.address + " to " + to + " port "
                     + std::to_string(port);
   auto fd = open_socket(from, *target);

@@ -157,7 +157,8 @@ value::storage read_element(c_api::c_reader& r, pmix_data_type_t type,
     return r.element(static_cast<data_type>(type), p);
   const auto* text = *reinterpret_cast<const char* const*>(p);
   if (text == nullptr) {
-    r.fail(status::bad_param, "a regular expression is null");
+    r.fail(status::bad_param,
+           "a regular expression is null; give one of PMIx_generate_regex()");
     return std::monostate{};
   }
   return std::string{text, c_api::regex_size(text)};

@@ -48,8 +48,8 @@ CODECS = (
 DIAGNOSES = ("tools/diagnosis.",)
 
 # The list only shrinks: lower these with it.
-MOST_LINES = 291
-MOST_LATER = 1
+MOST_LINES = 264
+MOST_LATER = 0
 
 # Calls that report an error, or make one.
 CALL = re.compile(

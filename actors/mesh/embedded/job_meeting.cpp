@@ -224,13 +224,15 @@ void job_meeting::when_ready(ready_handler go) {
       return;
     const auto late = std::move(i->go);
     waiting_.erase(i);
-    late(make_error(status::not_supported,
-                    now_ == phase::apart
-                      ? "the servers of " + nspace()
-                          + " have not met: no fence of all its processes has"
-                            " completed yet"
-                      : "the servers of " + nspace()
-                          + " have not reached each other yet"));
+    late(
+      make_error(status::not_supported,
+                 now_ == phase::apart
+                   ? "the servers of " + nspace()
+                       + " have not met: no fence of all its processes has"
+                         " completed yet; call PMIx_Fence in all of them first"
+                   : "the servers of " + nspace()
+                       + " have not reached each other yet; try again, or see "
+                         "whether their networks are up"));
   });
 }
 

@@ -42,7 +42,9 @@ void publish_desk::look_up(const requester& who, lookup_request request,
     return;
   }
   if (!wanted) {
-    then(make_error(status::not_found, "none of the keys is published"));
+    then(make_error(status::not_found,
+                    "none of the keys is published; wait for them with "
+                    "PMIX_WAIT"));
     return;
   }
   if (lookups_.size() >= most_lookups_) {
@@ -59,8 +61,9 @@ void publish_desk::look_up(const requester& who, lookup_request request,
     after(*timeout, [this, id] {
       auto node = lookups_.extract(id);
       if (!node.empty())
-        node.mapped().then(
-          make_error(status::timeout, "the keys were not published in time"));
+        node.mapped().then(make_error(status::timeout,
+                                      "the keys were not published in time; "
+                                      "wait longer with PMIX_TIMEOUT"));
     });
 }
 

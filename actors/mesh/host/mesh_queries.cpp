@@ -515,7 +515,9 @@ void mesh_queries::answer(const requester& who, query_request& request,
   const auto all = all_of<info_result>{
     {}, [done = std::move(done)](info_result& x) {
       if (x.infos.empty())
-        done(make_error(status::not_found, "none of the keys is known"));
+        done(make_error(
+          status::not_found,
+          "none of the keys is known; ask for PMIX_QUERY_SUPPORTED_KEYS"));
       else
         done(std::move(x));
     }};

@@ -435,9 +435,9 @@ gateway_desk::gateway_desk(self_pointer self, gateway_settings settings)
     own_node_(make_member_node({settings_.rank, settings_.incarnation})),
     unit_(&self->home_system()), registry_(self->home_system(), *this),
     exports_(export_effects(self, registered_, foreign_, settings_.random)),
-    mail_(std::make_shared<gateway_mail>()) {
+    mail_(
+      std::make_shared<gateway_mail>(settings_.mail, settings_.mail_bytes)) {
   unit_.proxy_registry_ptr(&registry_);
-  mail_->most = settings_.mail;
 }
 
 gateway_desk::~gateway_desk() {
@@ -818,7 +818,7 @@ far_handle gateway_desk::pass_on(const caf::strong_actor_ptr& x) {
 }
 
 void gateway_desk::send(proxy_message& x) {
-  mail_->waiting.fetch_sub(1, std::memory_order_relaxed);
+  mail_->leave({x.bytes, x.is_whole});
   const auto mid = caf::make_message_id(x.mid);
   remote_node* node = nullptr;
   auto* proxy = find_proxy(x.proxy, node);
@@ -842,7 +842,10 @@ void gateway_desk::send(proxy_message& x) {
                                  + " takes less than it is sent"));
   }
   auto frame = message_frame{};
-  if (auto err = write(*node, x.content, frame)) {
+  auto err = write(*node, x.content, frame);
+  if (!x.is_whole)
+    mail_->learn(scratch_.size());
+  if (err) {
     if (!mid.is_response())
       return reply_to(x.from, mid, std::move(err));
     // Who asked hears why there is no answer.
@@ -1370,13 +1373,14 @@ gauge_list gateway_desk::gauges() const {
   add("requests", requests_.size(), defaults::gateway_requests, "requests");
   add("questions", questions_.size(), 0, "requests");
   add("waiting", waiting, settings_.queue_bytes * nodes_.size(), "bytes");
-  add("mail", mail_->waiting, mail_->most, "messages");
+  add("mail", mail_->waiting(), mail_->most(), "messages");
+  add("mail_bytes", mail_->bytes(), mail_->most_bytes(), "bytes");
   add("sent", counts_.sent, 0, "messages");
   add("received", counts_.received, 0, "messages");
   add("bundles", counts_.bundles, 0, "bundles");
   add("refused_content", counts_.refused_content, 0, "messages");
   add("refused_receiver", counts_.refused_receiver, 0, "messages");
-  add("refused_full", counts_.refused_full + mail_->refused, 0, "messages");
+  add("refused_full", counts_.refused_full + mail_->refused(), 0, "messages");
   add("late_answers", counts_.late_answers, 0, "messages");
   add("conversations_ended", counts_.conversations_ended, 0, "conversations");
   return result;

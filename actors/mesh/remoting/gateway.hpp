@@ -23,8 +23,10 @@ using namespace std::chrono_literals;
 inline constexpr size_t gateway_queue = size_t{256} << 20;
 inline constexpr size_t gateway_message = size_t{64} << 20;
 
-/// Messages of proxies that the gateway has not looked at.
+/// Messages of proxies that the gateway has not looked at, and their bytes beyond
+/// the first `gateway_mail_uncounted`.
 inline constexpr uint64_t gateway_mail = uint64_t{4} << 20;
+inline constexpr uint64_t gateway_mail_bytes = uint64_t{256} << 20;
 
 /// Requests to other nodes that are open.
 inline constexpr size_t gateway_requests = size_t{1} << 20;
@@ -61,6 +63,7 @@ struct gateway_settings {
   size_t queue_bytes = defaults::gateway_queue;
   size_t message_bytes = defaults::gateway_message;
   uint64_t mail = defaults::gateway_mail;
+  uint64_t mail_bytes = defaults::gateway_mail_bytes;
 
   journal log;
 };

@@ -8,7 +8,53 @@
 #include <caf/make_message.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
+#include <utility>
+
 namespace troupe {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+} // namespace
+
+bool gateway_mail::enter() {
+  if (waiting_.fetch_add(1, relaxed) < most_)
+    return true;
+  waiting_.fetch_sub(1, relaxed);
+  refused_.fetch_add(1, relaxed);
+  return false;
+}
+
+bool gateway_mail::add(const caf::type_erased_tuple& content,
+                       content_size& size) {
+  size = {};
+  if (waiting() <= defaults::gateway_mail_uncounted)
+    return true;
+  auto found = count_content(content, most_bytes_);
+  if (!found.is_whole)
+    found.bytes = std::max<uint64_t>(found.bytes, guess_.load(relaxed));
+  if (bytes_.fetch_add(found.bytes, relaxed) + found.bytes <= most_bytes_) {
+    size = found;
+    return true;
+  }
+  bytes_.fetch_sub(found.bytes, relaxed);
+  refused_.fetch_add(1, relaxed);
+  return false;
+}
+
+void gateway_mail::leave(const content_size& size) {
+  waiting_.fetch_sub(1, relaxed);
+  bytes_.fetch_sub(size.bytes, relaxed);
+}
+
+void gateway_mail::learn(uint64_t bytes) {
+  const auto before = guess_.load(relaxed);
+  guess_.store(
+    std::max({bytes, before - before / 8, defaults::gateway_mail_guess}),
+    relaxed);
+}
 
 remote_proxy::remote_proxy(caf::actor_config& cfg, gateway_actor gateway,
                            std::shared_ptr<gateway_mail> mail)
@@ -32,16 +78,32 @@ void remote_proxy::enqueue(caf::mailbox_element_ptr what,
     return refuse(caf::sec::request_receiver_down);
   if (!what->stages.empty())
     return refuse(make_error(status::not_supported,
-                             "composed actors have to be on one node"));
-  if (mail_->waiting.fetch_add(1, std::memory_order_relaxed) >= mail_->most) {
-    mail_->waiting.fetch_sub(1, std::memory_order_relaxed);
-    mail_->refused.fetch_add(1, std::memory_order_relaxed);
+                             "composed actors (caf::actor f * g) have to be on "
+                             "one node; ask one after the other"));
+  if (!mail_->enter())
     return refuse(make_error(status::out_of_resource,
-                             "too many messages wait for the gateway"));
-  }
+                             "too many messages wait for the gateway; ask it "
+                             "for room first (troupe::await_room)"));
   auto content = what->move_content_to_message();
-  auto message = proxy_message{ctrl(), std::move(what->sender),
-                               what->mid.integer_value(), std::move(content)};
+  auto size = content_size{};
+  if (!mail_->add(content, size)) {
+    auto why = make_error(status::out_of_resource,
+                          "too many bytes wait for the gateway; ask it for "
+                          "room first (troupe::await_room)");
+    if (!what->mid.is_response()) {
+      mail_->leave(size);
+      return refuse(std::move(why));
+    }
+    // Who asked hears why there is no answer.
+    content = caf::make_message(std::move(why));
+  }
+  auto message = proxy_message{};
+  message.proxy = ctrl();
+  message.from = std::move(what->sender);
+  message.mid = what->mid.integer_value();
+  message.content = std::move(content);
+  message.bytes = size.bytes;
+  message.is_whole = size.is_whole;
   gateway_->enqueue(caf::make_mailbox_element(nullptr, caf::make_message_id(),
                                               {}, std::move(message)),
                     unit);

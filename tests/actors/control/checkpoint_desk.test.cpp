@@ -567,7 +567,7 @@ CAF_TEST(J11 the hook of the site saves processes that know nothing) {
   const auto bad = ask(tool(), {{"job@1", 1}}, {checkpoint("c2")});
   CAF_CHECK_EQUAL(reason(bad),
                   "checkpoint c2: job@1: rank 1 not saved by the hook, which "
-                  "ended with status 3: disk full");
+                  "ended with status 3; see its output: disk full");
 }
 
 // -- declarations -------------------------------------------------------------

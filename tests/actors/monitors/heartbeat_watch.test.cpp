@@ -318,6 +318,69 @@ CAF_TEST(112 a monitor that goes while its process is read does not alert) {
   CAF_CHECK(!uut.confirm(0, 0, now));
 }
 
+CAF_TEST(MON-3 LIM7 a beat looks at no monitor and all are looked at when due) {
+  for (const item monitors : {item{1}, item{64}}) {
+    auto looks = size_t{0};
+    auto due = std::vector<item>{};
+    auto here = time_type{1h};
+    auto one = heartbeat_watch{{[&looks](uint32_t) {
+                                  ++looks;
+                                  return uint64_t{0}; // By messages alone.
+                                },
+                                nullptr}};
+    one.add_process(0, here);
+    for (item x = 0; x < monitors; ++x)
+      one.add(x, 0, 5s, here);
+    looks = 0;
+    for (int i = 0; i < 1000; ++i) {
+      here += 100ms;
+      one.beat(0, here);
+      one.next(here);
+      one.advance(here, due);
+    }
+    CAF_CHECK(due.empty());
+    // 100 s: once in a window of 5 s, whatever beats, for all monitors alike.
+    CAF_CHECK(looks >= 19u);
+    CAF_CHECK(looks <= 21u);
+  }
+}
+
+CAF_TEST(MON-3 LIM7 monitors that began at different times are looked at
+           together) {
+  auto looks = size_t{0};
+  auto due = std::vector<item>{};
+  auto here = time_type{1h};
+  auto all = heartbeat_watch{{[&looks](uint32_t) {
+                                ++looks;
+                                return uint64_t{0}; // By messages alone.
+                              },
+                              nullptr}};
+  all.add_process(0, here);
+  // In how many steps: 20 are a second, and the first of them has a beat.
+  const auto times = [&](int steps, item begun) {
+    auto result = 0;
+    for (int i = 0; i < steps; ++i) {
+      here += 50ms;
+      if (i % 20 == 0)
+        all.beat(0, here);
+      if (begun < 64)
+        all.add(begun++, 0, 5s, here);
+      const auto before = looks;
+      all.next(here);
+      all.advance(here, due);
+      result += looks > before ? 1 : 0;
+    }
+    return result;
+  };
+  times(600, 0);
+  CAF_CHECK_EQUAL(all.size(), 64u);
+  const auto rest = times(2000, 64);
+  // 100 s: once in a window of 5 s, less what came after the beat.
+  CAF_CHECK(rest >= 19);
+  CAF_CHECK(rest <= 26);
+  CAF_CHECK(due.empty());
+}
+
 CAF_TEST(LIM7 120 many monitors wake us as often as few) {
   for (item x = 0; x < 10'000; ++x)
     watch(x, x % 4, 1s + x % 7 * 1ms);

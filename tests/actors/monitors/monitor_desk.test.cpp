@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <map>
+#include <utility>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -294,6 +295,22 @@ CAF_TEST(M14 MON-3 beats keep all monitors of a process quiet) {
   beat(second); // Not its own.
   elapse(1100ms);
   CAF_CHECK_EQUAL(heard(second).size(), 1u);
+}
+
+CAF_TEST(MON-3 LIM7 a beat takes as much for 64 monitors as for one) {
+  const auto cost = [this] {
+    const auto timers = sched.clock().schedule().size();
+    caf::anon_send(first->session, heartbeat{});
+    const auto messages = consume_messages();
+    return std::pair{messages, sched.clock().schedule().size() - timers};
+  };
+  watch(first, 5);
+  const auto one = cost();
+  for (int i = 1; i < 64; ++i)
+    watch(first, 5);
+  CAF_CHECK(cost() == one);
+  CAF_CHECK(one.first > 0u);
+  CAF_CHECK_EQUAL(one.second, 0u);
 }
 
 CAF_TEST(MON-1 113 a beat that waits in the socket is read before the alert) {

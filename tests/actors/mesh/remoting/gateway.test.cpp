@@ -1,5 +1,6 @@
 #include "actors/mesh/remoting/gateway.hpp"
 
+#include "actors/mesh/remoting/remote_proxy.hpp"
 #include "messages/wire_types.hpp"
 #include "tests/fixtures/gateway_world.hpp"
 #include "tests/fixtures/remoting_types.hpp"
@@ -8,6 +9,7 @@
 #include <caf/all.hpp>
 
 #include <thread>
+#include <utility>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -49,6 +51,52 @@ weather::behavior_type forecast(weather::pointer) {
 template <class T>
 caf::error error_of(caf::expected<T> x) {
   return x ? caf::error{} : std::move(x.error());
+}
+
+/// A text, and how many of those may wait in the mail of a gateway.
+constexpr size_t piece = 2000;
+constexpr size_t pieces_of_mail = 16;
+
+void few_bytes_of_mail(gateway_settings& x) {
+  x.mail_bytes = pieces_of_mail * (piece + 64);
+}
+
+caf::behavior text_counter(caf::event_based_actor*, size_t* out) {
+  return {[=](const std::string&) { ++*out; }};
+}
+
+struct late_state {
+  std::vector<caf::response_promise> owed;
+};
+
+/// Answers all requests at once, when it is told.
+caf::behavior late_answerer(caf::stateful_actor<late_state>* self) {
+  return {[=](const std::string&) {
+            auto promise = self->make_response_promise();
+            self->state.owed.push_back(promise);
+            return promise;
+          },
+          [=](int32_t) {
+            for (auto& x : std::exchange(self->state.owed, {}))
+              x.deliver(std::string(piece, 'x'));
+          }};
+}
+
+struct answers {
+  size_t texts = 0;
+  size_t refusals = 0;
+};
+
+caf::behavior asker(caf::event_based_actor* self, const caf::actor& whom,
+                    size_t count, answers* out) {
+  for (size_t i = 0; i < count; ++i)
+    self->request(whom, caf::infinite, std::string{"?"})
+      .then([=](const std::string&) { ++out->texts; },
+            [=](const caf::error& why) {
+              if (status_of(why) == status::out_of_resource)
+                ++out->refusals;
+            });
+  return {[](int32_t) {}};
 }
 
 /// Two nodes; the second has an adder.
@@ -428,4 +476,82 @@ CAF_TEST(ACT-10 no more messages wait for the gateway than its limit says) {
   world.run();
   CAF_CHECK_EQUAL(out.size(), 100u);
   CAF_CHECK_EQUAL(world[0].gauge_of("refused_full"), 51u);
+}
+
+CAF_TEST(ACT-10 no more bytes wait for the gateway than its limit says) {
+  auto world = gateway_world{2, few_bytes_of_mail};
+  auto count = size_t{0};
+  world.publish(1, world[1].spawn(text_counter, &count), "counter");
+  const auto far = world.find(0, 1, "counter");
+  auto& me = *world[0].me;
+  const auto text = std::string(piece, 'x');
+  // The first ones are bounded by their number.
+  const auto room = size_t{defaults::gateway_mail_uncounted} + pieces_of_mail;
+  for (size_t i = 0; i < room + 30; ++i)
+    me->send(far, text);
+  me->request(far, caf::infinite, text)
+    .receive([] { CAF_ERROR("answered"); },
+             [](caf::error& x) {
+               CAF_CHECK_EQUAL(status_of(x), status::out_of_resource);
+             });
+  world.run();
+  CAF_CHECK_EQUAL(count, room);
+  CAF_CHECK_EQUAL(world[0].gauge_of("refused_full"), 31u);
+  CAF_CHECK_EQUAL(world[0].gauge_of("mail"), 0u);
+  CAF_CHECK_EQUAL(world[0].gauge_of("mail_bytes"), 0u);
+  // There is room again.
+  for (size_t i = 0; i < room; ++i)
+    me->send(far, text);
+  world.run();
+  CAF_CHECK_EQUAL(count, 2 * room);
+}
+
+CAF_TEST(ACT-10 an answer that has no room in the mail becomes an error) {
+  auto world = gateway_world{2, few_bytes_of_mail};
+  const auto late = world[1].spawn(late_answerer);
+  world.publish(1, late, "late");
+  const auto far = world.find(0, 1, "late");
+  auto heard = answers{};
+  const auto room = size_t{defaults::gateway_mail_uncounted} + pieces_of_mail;
+  world[0].spawn(asker, far, room + 20, &heard);
+  world.run();
+  CAF_CHECK_EQUAL(heard.texts + heard.refusals, 0u);
+  caf::anon_send(late, int32_t{0});
+  world.run();
+  CAF_CHECK_EQUAL(heard.texts, room);
+  CAF_CHECK_EQUAL(heard.refusals, 20u);
+  CAF_CHECK_EQUAL(world[1].gauge_of("mail_bytes"), 0u);
+}
+
+CAF_TEST(ACT-10 what cannot be counted is taken for as large as it was last) {
+  constexpr auto uncounted = defaults::gateway_mail_uncounted;
+  auto mail = gateway_mail{1000, 100'000};
+  auto names = roster{};
+  names.members["a"].push_back(original);
+  const auto handle = caf::make_message(names);
+  auto size = content_size{};
+  const auto fill = [&] {
+    auto n = size_t{0};
+    for (; mail.enter() && mail.add(handle, size); ++n)
+      continue;
+    mail.leave(size);
+    return n;
+  };
+  const auto empty = [&](size_t n) {
+    for (size_t i = 0; i < n; ++i)
+      mail.leave({i < uncounted ? 0 : mail.bytes() / (n - i), false});
+    CAF_CHECK_EQUAL(mail.waiting(), 0u);
+    CAF_CHECK_EQUAL(mail.bytes(), 0u);
+  };
+  const auto at_first = fill();
+  CAF_CHECK_EQUAL(at_first, uncounted + 100'000 / defaults::gateway_mail_guess);
+  empty(at_first);
+  mail.learn(40'000);
+  const auto of_large_ones = fill();
+  CAF_CHECK_EQUAL(of_large_ones, uncounted + 2);
+  empty(of_large_ones);
+  for (int i = 0; i < 100; ++i)
+    mail.learn(10);
+  const auto of_small_ones = fill();
+  CAF_CHECK_EQUAL(of_small_ones, at_first);
 }
