@@ -6,6 +6,10 @@
 //   troupe run --monitor plugins=$PWD -n 4 ./a_program &
 //   troupe monitor add backlog --proc NAMESPACE:0 --set limit=100
 //     --set directory=/tmp/queue --reaction signal:USR1
+//
+// Built into a daemon of one's own instead, as it is, it is registered there by
+// `troupe_monitor_plugin.add(options.monitor_kinds)`. With peer_monitor.cpp it
+// watches for processes of other nodes.
 
 #include <base/monitor_kind.hpp>
 

@@ -1,26 +1,50 @@
 # A program of somebody who uses the installed package, on three nodes: it embeds a
 # member of a DVM with a server inside, has monitors of its own kind made on every
 # node, gets their alerts, and hears of the end of each once when a node is killed.
+# The source of a plugin, examples/queue_monitor.cpp, is another kind of it: a process of
+# one node has those of all nodes watched, and hears of alerts by a handler.
+#
+# scripts/tsan runs the program from the build, under the thread sanitizer: then no node
+# may have seen a race, and there are no such processes.
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
 . "$TROUPE_SOURCE/tests/netlab/lab.sh"
 . "$TROUPE_SOURCE/tests/netlab/dvm.sh"
 
-need_lab "C11.9 C12.4"
+need_lab "C11.9 C11.11 C12.4"
 prefix=$TROUPE_WORK/prefix
-check "C11.9" "cmake --install" cmake --install "$TROUPE_BUILD" --prefix "$prefix" --strip
-export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
-# No header of the tree is beside it.
-mkdir own && cp "$lab_programs/watch_nodes.cpp" own
+is_sanitized() { [ "${TROUPE_SANITIZER:-}" = thread ]; }
 built() {
   # shellcheck disable=SC2046
   within 300 c++ -std=c++17 -O1 -Wall -Wextra -Werror own/watch_nodes.cpp \
-    $(pkg-config --cflags --libs troupe_mesh) -o watch_nodes
+    own/queue_monitor.cpp $(pkg-config --cflags --libs troupe_mesh) -o watch_nodes
 }
-check "C11.9" "a program out of the tree compiles" built
-check_match "C11.9" "and uses the library that was installed" \
-  "libtroupe_mesh\.so\.[0-9.]+ => $prefix/lib/" "$(ldd watch_nodes)"
+plugin() {
+  # shellcheck disable=SC2046
+  within 300 c++ -std=c++17 -O1 -shared -fPIC $(pkg-config --cflags troupe) \
+    own/peer_monitor.cpp -o plugins/peer.so && chmod 755 plugins/peer.so
+}
+if is_sanitized; then
+  cp "$TROUPE_BIN/watch_nodes" . || { failed "" "watch_nodes is not built"; finish; }
+else
+  check "C11.9" "cmake --install" cmake --install "$TROUPE_BUILD" --prefix "$prefix" --strip
+  export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+  # No header of the tree is beside it.
+  mkdir own && cp "$lab_programs/watch_nodes.cpp" \
+    "$prefix"/share/doc/troupe/examples/{queue,peer}_monitor.cpp own
+  check "C11.9 C11.11" "a program out of the tree compiles, a plugin's source in it" built
+  check_match "C11.9" "and uses the library that was installed" \
+    "libtroupe_mesh\.so\.[0-9.]+ => $prefix/lib/" "$(ldd watch_nodes)"
+  mkdir -m 755 plugins
+  check "C11.11" "a plugin that it loads compiles" plugin
+  compile peer_alerts
+  mkdir queue.0 queue.1 queue.2
+  # shellcheck disable=SC2016
+  printf '#!/bin/sh\nexec "%s" "%s" >"%s.$PMIX_RANK" 2>&1\n' "$PWD/peer_alerts" \
+    "$PWD/queue" "$PWD/heard" >watched
+  chmod 755 watched
+fi
 
 lab 3 2
 monitors=4 # On each node.
@@ -78,6 +102,27 @@ check_equal "C11.9" "... typed, once and in order" \
 $monitors n2: 100 alerts, 0 downs
 $monitors n3: 100 alerts, 0 downs" "$(tally)"
 
+# -- a process has those of all nodes watched --------------------------------------
+
+# heard TEXT N: its handler has heard that so often. hears: soon, and what there is
+# instead.
+heard() { [ "$(grep -cFx -- "$1" heard.0)" -eq "$2" ]; }
+hears() {
+  eventually 20 heard "$1" "$2" && return
+  tail -n 20 heard.0 err.*
+  return 1
+}
+if ! is_sanitized; then
+  check "C11.11" "a process has one of each node watched by the kind in the program" \
+    hears ready 1
+  touch queue.0/a
+  check "C11.4 C11.11" "what it finds on this node reaches the handler" \
+    hears "alert of 0: 1 files wait in $PWD/queue.0" 1
+  touch queue.1/a
+  check "C11.4 C11.11" "and on another one" \
+    hears "alert of 1: 1 files wait in $PWD/queue.1" 1
+fi
+
 # -- a node is killed, while its monitors tell -----------------------------------
 
 for ((i = 101; i < 3000; ++i)); do
@@ -109,6 +154,13 @@ check "C11.9" "the others go on afterwards" comes 20 '^alert [12]' $((600 * moni
 check_equal "C11.9" "with all that they find, each once" \
   "$monitors n1: 300 alerts, 0 downs
 $monitors n2: 300 alerts, 0 downs" "$(tally | grep -v ' n3: ')"
+if ! is_sanitized; then
+  check "C11.11" "the handler hears that the node is lost" \
+    hears "alert of 2: its node is lost" 1
+  check_equal "C11.11" "once, and of nothing else" "1 1 1" \
+    "$(for rank in 0 1 2; do grep -c "^alert of $rank: " heard.0; done | xargs)"
+  touch done
+fi
 
 # -- the end ---------------------------------------------------------------------
 
@@ -122,4 +174,7 @@ kill -TERM "$(processes n2 watch_nodes)"
 check "C11.9" "nothing is left" nothing_after 10 n1 n2
 no_errors() { cat err.n1 err.n2 err.n3 && [ ! -s err.n1 ]; }
 check "C11.9" "and nobody has complained" no_errors
+if is_sanitized; then
+  check "C11.9" "the thread sanitizer sees no race in any node" no_races
+fi
 finish

@@ -6,6 +6,11 @@ lab_programs=$TROUPE_SOURCE/tests/netlab/programs
 export TROUPE_LAB="troupe-t$$"
 lab_background=()
 
+# no_races: whether the thread sanitizer has seen none. What it sees goes to files, since
+# nodes are killed.
+export TSAN_OPTIONS="${TSAN_OPTIONS:-} log_path=$TROUPE_WORK/races"
+no_races() { ! cat "$TROUPE_WORK"/races.*; }
+
 # need_lab IDENTIFIERS: ends the script, saying why, where no lab is possible.
 need_lab() {
   local reason

@@ -1,6 +1,9 @@
 // A daemon of somebody who uses Troupe, for tests/netlab/embedder.sh: built against
-// what was installed, a member of a DVM with a server inside and with a kind of
-// monitors of its own. The first node has such monitors made on all nodes.
+// what was installed, a member of a DVM with a server inside and with two kinds of
+// monitors of its own: `spool`, and `backlog`, whose source is that of a plugin,
+// examples/queue_monitor.cpp. The first node has monitors of `spool` made on all nodes.
+//
+//   c++ watch_nodes.cpp queue_monitor.cpp $(pkg-config --cflags --libs troupe_mesh)
 //
 //   watch_nodes keys COUNT             makes key.0, key.1 ..., one for each node
 //   watch_nodes key.0 COUNT MONITORS   the first of so many nodes, with so many
@@ -10,10 +13,14 @@
 // It ends by SIGTERM; the first one ends its monitors before. Those of the
 // first node have the numbers 100, 101 ... and watch the directory spool.n1, those of
 // the second one 200, 201 ... and spool.n2, and so on.
+//
+// If there is a program ./watched, it is a job of three processes, one on each of three
+// nodes, which may ask for `backlog`, and for the kinds of plugins in ./plugins.
 
 #include <caf/all.hpp>
 
 #include <actors/mesh/partial_host.hpp>
+#include <runtime/local_processes.hpp>
 #include <runtime/mesh_keys.hpp>
 #include <runtime/mesh_member.hpp>
 #include <runtime/remoting.hpp>
@@ -27,6 +34,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -34,15 +42,24 @@
 using namespace troupe;
 using namespace std::chrono_literals;
 
-template <class T>
-static T need(caf::expected<T> x) {
-  if (x)
-    return std::move(*x);
-  std::cerr << "watch_nodes: " << reason_of(x.error()) << std::endl;
+/// What queue_monitor.cpp has for whoever loads it as a plugin.
+extern "C" const monitor_plugin troupe_monitor_plugin;
+
+static void check(const caf::error& why) {
+  if (!why)
+    return;
+  std::cerr << "watch_nodes: " << reason_of(why) << std::endl;
   std::_Exit(2);
 }
 
-// -- the kind -----------------------------------------------------------------
+template <class T>
+static T need(caf::expected<T> x) {
+  if (!x)
+    check(x.error());
+  return std::move(*x);
+}
+
+// -- a kind -------------------------------------------------------------------
 
 struct spool_state {
   uint64_t number = 0;
@@ -171,6 +188,31 @@ static monitor_actor make_on(remoting& remote, uint32_t rank) {
   }
 }
 
+/// A server with the kinds of monitors.
+static std::unique_ptr<runtime> serve(loop_system& here,
+                                      const mesh_member& member) {
+  auto options = runtime_options{};
+  options.hostname = member.name();
+  options.tools = false;
+  options.monitors.plugins = "plugins";
+  options.monitor_kinds["spool"] = [](caf::actor_system& sys) -> monitor_actor {
+    return sys.spawn(spool);
+  };
+  troupe_monitor_plugin.add(options.monitor_kinds);
+  return need(
+    runtime::start(here, std::move(options), [](caf::actor_system& sys) {
+      return spawn_partial_host(sys, {});
+    }));
+}
+
+/// Starts the process of this node, if there is a program.
+static void start_watched(local_processes& procs, uint32_t rank,
+                          const proc_id& server) {
+  const auto job = placed_job{"watched", {"./watched"}, {0, 1, 2}};
+  if (std::filesystem::exists(job.argv.front()))
+    check(procs.start(need(share_of(job, rank, server))));
+}
+
 int main(int argc, char** argv) {
   if (argc < 3)
     return std::cerr << "usage: watch_nodes keys|KEY ..." << std::endl, 2;
@@ -199,16 +241,9 @@ int main(int argc, char** argv) {
   auto settings = remoting_options{};
   settings.is_alone = true; // Nothing else in this process speaks for the node.
   auto remote = remoting::start(here, *member, settings);
-  auto server = runtime_options{};
-  server.tools = false;
-  server.monitor_kinds["spool"] = [](caf::actor_system& sys) -> monitor_actor {
-    return sys.spawn(spool);
-  };
-  auto rt =
-    need(runtime::start(here, std::move(server), [](caf::actor_system& sys) {
-      return spawn_partial_host(sys, {});
-    }));
+  auto rt = serve(here, *member);
   auto progress = std::thread{[&] { here.run(); }};
+  auto procs = std::make_unique<local_processes>(*rt);
 
   int signal;
   if (is_first) {
@@ -218,12 +253,16 @@ int main(int argc, char** argv) {
       for (auto i = 0ul; i < std::stoul(argv[3]); ++i)
         self->send(watcher, uint64_t{100 * (rank + 1) + i},
                    make_on(*remote, rank));
+    // It has other nodes' processes watched: these are members now.
+    start_watched(*procs, member->rank(), rt->id());
     sigwait(&signals, &signal);
     self->send(watcher, stop_monitor{});
     self->wait_for(watcher);
   } else {
+    start_watched(*procs, member->rank(), rt->id());
     sigwait(&signals, &signal);
   }
+  procs.reset();
   here.stop();
   progress.join();
   std::cout << "end" << std::endl;
