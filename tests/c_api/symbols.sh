@@ -40,6 +40,8 @@ if [ -z "${TROUPE_SANITIZER:-}" ] && [ "$(uname -m)" = x86_64 ]; then
     "$(readelf -d "$libpmix" | grep NEEDED | grep -E 'libcaf|libevent')"
   check_equal "C2.1" "the launcher loads OpenSSL when it is called" "" \
     "$(readelf -d "$(command -v troupe)" | grep NEEDED | grep -E 'libssl|libcrypto')"
+  check_equal "C2.1" "the launcher loads SQLite, hwloc, munge and zlib when they are called" "" \
+    "$(readelf -d "$(command -v troupe)" | grep NEEDED | grep -E 'libsqlite3|libhwloc|libmunge|libz\.')"
 fi
 if [ -z "${TROUPE_SANITIZER:-}" ]; then
   strip -o stripped.so "$libpmix"
