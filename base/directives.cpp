@@ -136,8 +136,11 @@ const std::vector<directive_row>& all_directives() {
 }
 
 std::optional<treatment> treatment_of(pmix_call call, std::string_view key) {
-  for (const auto& x : all_directives())
-    if (x.call == call && !x.is_query_key && x.key == key)
+  auto count = size_t{0};
+  const auto* attributes = all_attributes(count);
+  for (const auto& x : rows)
+    if (x.call == call && !x.is_query_key
+        && attributes[static_cast<size_t>(x.attribute)].key == key)
       return x.how;
   return std::nullopt;
 }
