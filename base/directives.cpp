@@ -12,10 +12,9 @@ namespace troupe {
 
 namespace {
 
-/// Every attribute under its name in C++: rows name them so.
-struct named_attributes {
-#define TROUPE_ATTRIBUTE(name, c_name, key, type)                              \
-  static constexpr std::string_view name = c_name;
+/// Every attribute's place in the table of them: rows name them so.
+enum class attribute_place : uint16_t {
+#define TROUPE_ATTRIBUTE(name, c_name, key, type) name,
 #include "messages/attributes.def"
 #undef TROUPE_ATTRIBUTE
 };
@@ -70,45 +69,78 @@ std::vector<std::string_view> done_by(pmix_call call) {
   return result;
 }
 
-// Constants: as code, each row was 90 bytes of it.
-constexpr call_row calls[] = {
+// Constants: as code, each row was 90 bytes of it. With their texts inside:
+// pointers to them the loader would write at every start of a process, nine
+// pages, and few processes ever look here.
+
+struct call_constant {
+  pmix_call call;
+  call_part part;
+  char function[38];
+};
+
+constexpr call_constant calls[] = {
 #define TROUPE_CALL(name, function, part)                                      \
-  {pmix_call::name, #function, call_part::part},
+  {pmix_call::name, call_part::part, #function},
 #include "base/directives.def"
 };
 
-constexpr directive_row rows[] = {
+struct directive_constant {
+  attribute_place attribute;
+  pmix_call call;
+  treatment how;
+  bool is_query_key;
+  char test[39];
+};
+
+constexpr directive_constant rows[] = {
 #define TROUPE_DIRECTIVE(call, attribute, how, test)                           \
-  {pmix_call::call, named_attributes::attribute,                               \
-   attr::attribute, treatment::how,                                            \
-   false,           test},
+  {attribute_place::attribute, pmix_call::call, treatment::how, false, test},
 #define TROUPE_QUERY_KEY(attribute, how, test)                                 \
-  {pmix_call::query_info,                                                      \
-   named_attributes::attribute,                                                \
-   attr::attribute,                                                            \
-   treatment::how,                                                             \
-   true,                                                                       \
+  {attribute_place::attribute, pmix_call::query_info, treatment::how, true,    \
    test},
 #include "base/directives.def"
 };
 
+std::vector<call_row> make_calls() {
+  auto result = std::vector<call_row>{};
+  result.reserve(std::size(calls));
+  for (const auto& x : calls)
+    result.push_back({x.call, x.function, x.part});
+  return result;
+}
+
+std::vector<directive_row> make_directives() {
+  auto count = size_t{0};
+  const auto* attributes = all_attributes(count);
+  auto result = std::vector<directive_row>{};
+  result.reserve(std::size(rows));
+  for (const auto& x : rows) {
+    const auto& known = attributes[static_cast<size_t>(x.attribute)];
+    result.push_back(
+      {x.call, known.c_name, known.key, x.how, x.is_query_key, x.test});
+  }
+  return result;
+}
+
 } // namespace
 
 const std::vector<call_row>& all_calls() {
-  static const auto& result =
-    *new std::vector<call_row>{std::begin(calls), std::end(calls)};
+  static const auto& result = *new auto(make_calls());
   return result;
 }
 
 const std::vector<directive_row>& all_directives() {
-  static const auto& result =
-    *new std::vector<directive_row>{std::begin(rows), std::end(rows)};
+  static const auto& result = *new auto(make_directives());
   return result;
 }
 
 std::optional<treatment> treatment_of(pmix_call call, std::string_view key) {
-  for (const auto& x : all_directives())
-    if (x.call == call && !x.is_query_key && x.key == key)
+  auto count = size_t{0};
+  const auto* attributes = all_attributes(count);
+  for (const auto& x : rows)
+    if (x.call == call && !x.is_query_key
+        && attributes[static_cast<size_t>(x.attribute)].key == key)
       return x.how;
   return std::nullopt;
 }

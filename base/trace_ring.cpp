@@ -30,6 +30,9 @@ uint64_t hash_of(std::string_view text, uint64_t from = hash_begin) {
 /// The name of tools' namespaces in an order.
 constexpr std::string_view no_nspace = "-";
 
+/// Places for names at first; more come with them.
+constexpr size_t first_names = 64;
+
 std::string hex(uint64_t x, size_t digits) {
   auto result = std::string(digits, '0');
   for (auto i = digits; i-- > 0; x >>= 4)
@@ -196,10 +199,20 @@ void trace_ring::keep(uint64_t number, std::string_view name) {
     forget_names();
   if (!has_room(name.size()))
     return;
+  if (2 * (known_ + 1) > names_.size())
+    enlarge_names();
   names_[place_of(number)] = {number, static_cast<uint32_t>(letters_.size()),
                               static_cast<uint32_t>(name.size())};
   letters_ += name;
   ++known_;
+}
+
+void trace_ring::enlarge_names() {
+  const auto names =
+    std::exchange(names_, std::vector<name_place>(2 * names_.size()));
+  for (const auto& x : names)
+    if (x.number != 0)
+      names_[place_of(x.number)] = x;
 }
 
 /// Forgets the names that no step has any more.
@@ -212,7 +225,7 @@ void trace_ring::forget_names() {
       used.insert(y.nspace);
     }
   const auto names =
-    std::exchange(names_, std::vector<name_place>(2 * defaults::trace_names));
+    std::exchange(names_, std::vector<name_place>(names_.size()));
   const auto letters = std::exchange(letters_, {});
   letters_.reserve(defaults::trace_letters);
   known_ = 0;
@@ -274,7 +287,7 @@ std::string trace_ring::text_of(const trace_id& x) const {
 
 trace_ring::trace_ring(clock now, uint32_t node, size_t size)
   : now_(now), node_(node), size_(std::max<size_t>(size, 1)),
-    names_(2 * defaults::trace_names) {
+    names_(first_names) {
   // Memory that nobody has written yet takes none.
   collectives_.records.reserve(size_);
   events_.records.reserve(size_);

@@ -233,6 +233,7 @@ private:
   }
   void keep(uint64_t number, std::string_view name);
   bool has_room(size_t letters) const;
+  void enlarge_names();
   void forget_names();
   size_t place_of(uint64_t number) const;
   std::string name_of(uint64_t number) const;

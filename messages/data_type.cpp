@@ -3,15 +3,16 @@
 #include <array>
 #include <cstddef>
 #include <iterator>
-#include <string_view>
+#include <string>
 
 namespace troupe {
 
 namespace {
 
+/// With its name inside: a pointer the loader would write at every start.
 struct row {
   data_type type;
-  std::string_view name;
+  char name[24];
   storage_class storage;
   uint8_t width;
 };

@@ -13,8 +13,9 @@ namespace troupe {
 
 namespace {
 
+/// With its name inside: a pointer the loader would write at every start.
 struct entry {
-  std::string_view c_name;
+  char c_name[40];
   int32_t number;
 };
 
@@ -36,7 +37,7 @@ bool has_status(const caf::error& err) {
 std::string to_string(status code) {
   for (const auto& x : entries)
     if (x.number == static_cast<int32_t>(code))
-      return std::string{x.c_name};
+      return x.c_name;
   return std::to_string(static_cast<int32_t>(code));
 }
 

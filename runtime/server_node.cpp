@@ -62,16 +62,16 @@ constexpr size_t parts_at_most = 8;
 constexpr size_t least_message = size_t{1} << 20;
 
 /// How much processes may keep posted: as the site has set, else by the memory
-/// there is (`memory_limit`), and never less than the defaults unless that is too
-/// much of it.
-datastore::limits posted_limits(const site_settings& site) {
+/// there is, and never less than the defaults unless that is too much of it.
+/// @param memory `memory_limit`; 0: not known.
+datastore::limits posted_limits(const site_settings& site, uint64_t memory) {
   auto result = datastore::limits{};
   if (const auto bytes = site.get(setting_id::posted_bytes); bytes > 0) {
     result.process_bytes = bytes;
     result.namespace_bytes = bytes * processes_per_namespace;
     return result;
   }
-  if (const auto memory = memory_limit(); memory > 0) {
+  if (memory > 0) {
     const auto share = memory / parts_of_memory;
     const auto most = memory / parts_at_most;
     result.process_bytes =
@@ -105,9 +105,10 @@ bool has_no_disk(const site_settings& site) {
 }
 
 /// What local connections may have, as far as memory and the site say.
-local_limits connection_limits(const site_settings& site) {
+/// @param memory As above.
+local_limits connection_limits(const site_settings& site, uint64_t memory) {
   auto result = local_limits{};
-  if (const auto memory = memory_limit(); memory > 0) {
+  if (memory > 0) {
     const auto most = memory / parts_at_most;
     result.message_size =
       std::min(result.message_size, std::max(most, least_message));
@@ -147,7 +148,7 @@ file_check_limits limits_of_looks(const site_settings& site) {
 } // namespace
 
 server_node::server_node(loop_system& loop, server_node_options options)
-  : loop_(loop), options_(std::move(options)) {
+  : loop_(loop), options_(std::move(options)), memory_(memory_limit()) {
   if (options_.hostname.empty())
     options_.hostname = node_name();
   if (options_.id.nspace.empty())
@@ -269,7 +270,7 @@ void server_node::spawn_actors(const host_factory& make_host) {
   serve.spans_nodes = options_.spans_nodes;
   serve.next = options_.has_own_host ? next_host::ours : next_host::foreign;
   serve.pid = static_cast<uint32_t>(::getpid());
-  serve.posted = posted_limits(options_.settings);
+  serve.posted = posted_limits(options_.settings, memory_);
   options_.settings.give(setting_id::tools_per_user, serve.tools_per_user);
   options_.settings.give(setting_id::collectives_in_flight,
                          serve.collectives_in_flight);
@@ -289,7 +290,7 @@ void server_node::spawn_actors(const host_factory& make_host) {
 caf::error server_node::listen() {
   auto where = listener_options{};
   where.server = options_.id;
-  where.limits = connection_limits(options_.settings);
+  where.limits = connection_limits(options_.settings, memory_);
   where.security = options_.security;
   where.log = about(options_.log, log_subject::connections);
   where.launcher = options_.launcher;

@@ -211,6 +211,9 @@ private:
   loop_system& loop_;
   server_node_options options_;
 
+  /// As `memory_limit` says it.
+  const uint64_t memory_;
+
   /// Shared with the thread that renews them.
   std::shared_ptr<session_files> kept_;
   host_actor host_;

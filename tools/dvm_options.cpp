@@ -65,27 +65,35 @@ std::string canonical(const std::string& name) {
   return {};
 }
 
-} // namespace
-
-this_host this_host::find() {
-  auto addresses = std::set<std::string>{};
+/// Those of the node's interfaces.
+std::set<std::string> find_addresses() {
+  auto result = std::set<std::string>{};
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) == 0) {
     const auto guard =
       std::unique_ptr<ifaddrs, void (*)(ifaddrs*)>{all, ::freeifaddrs};
     for (const auto* x = all; x != nullptr; x = x->ifa_next)
       if (auto text = text_of(x->ifa_addr); !text.empty())
-        addresses.insert(std::move(text));
+        result.insert(std::move(text));
   }
-  return {node_name(), std::move(addresses)};
+  return result;
+}
+
+} // namespace
+
+this_host this_host::find() {
+  return this_host{node_name()};
 }
 
 bool this_host::is(std::string_view name) const {
   if (name.empty())
     return false;
-  if (const auto address = canonical(std::string{name}); !address.empty())
-    return addresses_.count(address) > 0 || address.rfind("127.", 0) == 0
+  if (const auto address = canonical(std::string{name}); !address.empty()) {
+    if (!addresses_)
+      addresses_ = find_addresses();
+    return addresses_->count(address) > 0 || address.rfind("127.", 0) == 0
            || address == "::1";
+  }
   return same_text(name, "localhost") || same_name(name, name_);
 }
 

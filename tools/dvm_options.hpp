@@ -27,7 +27,7 @@ public:
     // nop
   }
 
-  /// Asks the system.
+  /// Asks the system; for addresses when a list has some.
   static this_host find();
 
   const std::string& name() const noexcept {
@@ -40,8 +40,14 @@ public:
   bool is(std::string_view name) const;
 
 private:
+  explicit this_host(std::string name) : name_(std::move(name)) {
+    // nop
+  }
+
   std::string name_;
-  std::set<std::string> addresses_;
+
+  /// None: not asked for yet.
+  mutable std::optional<std::set<std::string>> addresses_;
 };
 
 /// A node of a DVM; its place in the list is its rank.

@@ -23,7 +23,7 @@ namespace troupe {
 namespace {
 
 /// What a command of ours needs for its own loop and one connection.
-constexpr auto least_descriptors = uint64_t{32};
+constexpr auto least_descriptors = rlim_t{32};
 
 /// Address space that a server needs, with the stacks of its threads; libraries
 /// of others do not look whether they get memory.
@@ -96,9 +96,12 @@ std::string explain_current() {
 
 /// Which limit is too low for anything; empty: none.
 std::string want_of_limits() {
-  if (const auto limit = current_descriptors().limit; limit < least_descriptors)
-    return "the limit of open files (ulimit -n) is " + std::to_string(limit)
-           + ", and " + std::to_string(least_descriptors)
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0
+      && files.rlim_cur < least_descriptors)
+    return "the limit of open files (ulimit -n) is "
+           + std::to_string(files.rlim_cur) + ", and "
+           + std::to_string(least_descriptors)
            + " are needed at least; raise its hard value (ulimit -Hn)";
   rlimit memory{};
   if (getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur < least_memory)

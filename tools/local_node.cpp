@@ -436,6 +436,9 @@ local_node::~local_node() {
   caf::anon_send_exit(commands_, caf::exit_reason::user_shutdown);
   sensors_.reset();
   node_.reset();
+  // With the directory of the session, whose guard ends meanwhile.
+  if (orphan_guard_ && orphan_guard_.use_count() == 1)
+    orphan_guard_->dismiss_if_alone();
   remoting_.reset();
   member_.reset();
   streams_.reset();

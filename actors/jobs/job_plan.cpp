@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace troupe {
@@ -409,13 +410,30 @@ std::string joined(const std::vector<T>& numbers) {
 
 void set_variables(std::vector<std::string>& env,
                    std::vector<std::string> variables) {
-  for (auto& x : variables) {
-    const auto name = x.substr(0, x.find('=')) + "=";
-    const auto is_old = [&](const std::string& y) {
-      return y.compare(0, name.size(), name) == 0;
+  const auto name_of = [](std::string_view x) {
+    return x.substr(0, x.find('='));
+  };
+  // Each process of a job brings all that it inherits: once through that.
+  auto names = std::vector<std::string_view>{};
+  names.reserve(variables.size());
+  for (const auto& x : variables)
+    names.push_back(name_of(x));
+  std::sort(names.begin(), names.end());
+  const auto is_old = [&](std::string_view x) {
+    const auto name = name_of(x);
+    return name.size() < x.size()
+           && std::binary_search(names.begin(), names.end(), name);
+  };
+  env.erase(std::remove_if(env.begin(), env.end(), is_old), env.end());
+  // Of two the last holds, where it stands.
+  const auto has_twins =
+    std::adjacent_find(names.begin(), names.end()) != names.end();
+  for (auto x = variables.begin(); x != variables.end(); ++x) {
+    const auto is_set_again = [&](const std::string& y) {
+      return name_of(y) == name_of(*x);
     };
-    env.erase(std::remove_if(env.begin(), env.end(), is_old), env.end());
-    env.push_back(std::move(x));
+    if (!has_twins || std::none_of(x + 1, variables.end(), is_set_again))
+      env.push_back(std::move(*x));
   }
 }
 

@@ -41,12 +41,17 @@ void sweep(const directory& parent) {
   }
 }
 
+constexpr auto name_begin = std::string_view{"troupe-"};
+
 std::string usual_name() {
-  return "troupe-" + std::to_string(::geteuid());
+  return std::string{name_begin} + std::to_string(::geteuid());
 }
 
 /// Whether a name is the usual one and letters by chance.
 bool is_other_name(const std::string& x) {
+  // Of all that is in /tmp, little.
+  if (x.compare(0, name_begin.size(), name_begin) != 0)
+    return false;
   const auto begin = usual_name() + ".";
   return x.size() == begin.size() + num_letters
          && x.compare(0, begin.size(), begin) == 0;

@@ -22,6 +22,18 @@ constexpr int most_beat_tries = 16;
 /// How often a waiting process looks before it sleeps, whatever the board says.
 constexpr uint32_t most_spins = 1000;
 
+/// Of the front of a region: what a value of a few words, the first that was
+/// posted, ends in.
+constexpr size_t first_bytes = 256;
+
+/// Has the memory that `find` is about to read come all at once. Another
+/// processor has written it, and line after line is what a first look takes.
+void fetch(const char* from, size_t size) {
+  constexpr size_t line = 64;
+  for (size_t i = 0; i < size; i += line)
+    __builtin_prefetch(from + i);
+}
+
 bool has_mark(const shared_segment& x, const std::array<uint64_t, 2>& key) {
   if (x.size() < sizeof(board_header))
     return false;
@@ -92,6 +104,13 @@ std::optional<std::string> store_access::find(uint32_t rank,
     return std::nullopt;
   const auto number = region - 1;
   const auto& chain = head_of(number).chain;
+  fetch(posts_.data() + shape_.front(number), first_bytes);
+  // Who asks for all asks for the next one then.
+  if (region < shape_.locals) {
+    fetch(reinterpret_cast<const char*>(&head_of(region).chain),
+          sizeof(region_head::chain));
+    fetch(posts_.data() + shape_.front(region), first_bytes);
+  }
   const auto area = store_area{
     posts_.data() + shape_.rest(number),  shape_.region_bytes,        0, true,
     posts_.data() + shape_.front(number), store_geometry::front_bytes};

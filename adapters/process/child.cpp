@@ -512,26 +512,36 @@ std::vector<char*> pointers_to(const std::vector<std::string>& xs) {
   return result;
 }
 
-/// The environment of a child. What another launcher may have left in it would
-/// name a descriptor, or the guard, of somebody else.
-std::vector<std::string> environment_of(const start_process& request,
-                                        const std::string& mark) {
-  auto result = request.env;
-  const auto remove = [&](const std::string& name) {
-    result.erase(std::remove_if(result.begin(), result.end(),
-                                [&](const std::string& x) {
-                                  return x.compare(0, name.size(), name) == 0;
-                                }),
-                 result.end());
-  };
-  const auto name = stddiag_variable + std::string{"="};
-  remove(name);
-  if (!mark.empty()) {
-    remove(mark.substr(0, mark.find('=') + 1));
+/// What is added to the environment of a child.
+std::vector<std::string> added_variables(const start_process& request,
+                                         const std::string& mark) {
+  auto result = std::vector<std::string>{};
+  if (!mark.empty())
     result.push_back(mark);
-  }
   if (request.with_stddiag)
-    result.push_back(name + std::to_string(stddiag_of(request)));
+    result.push_back(std::string{stddiag_variable} + '='
+                     + std::to_string(stddiag_of(request)));
+  return result;
+}
+
+/// The environment of a child, as exec wants it. What another launcher may have
+/// left in it would name a descriptor, or the guard, of somebody else.
+std::vector<char*> environment_of(const start_process& request,
+                                  const std::string& mark,
+                                  const std::vector<std::string>& added) {
+  const auto diag = std::string{stddiag_variable} + '=';
+  const auto guard = mark.substr(0, mark.find('=') + 1);
+  const auto begins = [](const std::string& x, const std::string& name) {
+    return !name.empty() && x.compare(0, name.size(), name) == 0;
+  };
+  auto result = std::vector<char*>{};
+  result.reserve(request.env.size() + added.size() + 1);
+  for (const auto& x : request.env)
+    if (!begins(x, diag) && !begins(x, guard))
+      result.push_back(const_cast<char*>(x.c_str())); // exec does not write.
+  for (const auto& x : added)
+    result.push_back(const_cast<char*>(x.c_str()));
+  result.push_back(nullptr);
   return result;
 }
 
@@ -631,8 +641,8 @@ std::variant<child, launch_failure> spawn_child(const start_process& request,
   const auto argv = pointers_to(request.argv);
   char* const only_name[] = {const_cast<char*>(request.program.c_str()),
                              nullptr};
-  const auto variables = environment_of(request, mark);
-  const auto env = pointers_to(variables);
+  const auto added = added_variables(request, mark);
+  const auto env = environment_of(request, mark, added);
   how.argv = request.argv.empty() ? only_name : argv.data();
   how.env = env.data();
   auto started = started_program{};

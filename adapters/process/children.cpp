@@ -374,12 +374,13 @@ holding holds_socket(uint32_t pid, uint64_t inode, size_t most) {
     return errno == ENOENT || errno == ESRCH ? holding::no : holding::unknown;
   const auto wanted = "socket:[" + std::to_string(inode) + "]";
   std::array<char, 64> target;
-  constexpr size_t no_descriptors = 2; // `.` and `..`
-  most = std::min(most, SIZE_MAX - no_descriptors) + no_descriptors;
-  for (; most > 0; --most) {
+  while (most > 0) {
     const auto* x = ::readdir(dir.get());
     if (x == nullptr)
       break;
+    if (x->d_name[0] == '.')
+      continue; // No descriptor, but a folder.
+    --most;
     const auto size =
       ::readlinkat(::dirfd(dir.get()), x->d_name, target.data(), target.size());
     if (size > 0

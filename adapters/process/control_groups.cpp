@@ -30,14 +30,33 @@ bool has_word(const std::string& list, const std::string& word) {
   return false;
 }
 
+std::string read_whole(const std::string& path) {
+  auto result = std::ostringstream{};
+  result << std::ifstream{path}.rdbuf();
+  return result.str();
+}
+
+/// What the kernel says of a process's groups, which it writes anew for whoever
+/// reads it.
+struct group_files {
+  std::string mounts;
+  std::string groups;
+};
+
+group_files read_group_files(const std::string& process) {
+  return {read_whole(process + "/mountinfo"), read_whole(process + "/cgroup")};
+}
+
 /// Where the hierarchy is mounted, and which of its groups that shows.
 std::optional<std::pair<std::string, std::string>>
-find_mount(const std::string& controller, const std::string& process) {
+find_mount(const std::string& controller, const std::string& mounts) {
   constexpr auto separator = std::string_view{" - "};
-  auto file = std::ifstream{process + "/mountinfo"};
+  constexpr auto kinds = std::string_view{"cgroup"};
+  auto file = std::istringstream{mounts};
   for (auto line = std::string{}; std::getline(file, line);) {
     const auto end = line.find(separator);
-    if (end == std::string::npos)
+    if (end == std::string::npos
+        || line.compare(end + separator.size(), kinds.size(), kinds) != 0)
       continue;
     auto rest = std::istringstream{line.substr(end + separator.size())};
     auto kind = std::string{};
@@ -62,8 +81,8 @@ find_mount(const std::string& controller, const std::string& process) {
 
 /// The path of the group in its hierarchy, `NUMBER:CONTROLLERS:PATH`.
 std::optional<std::string> find_path(const std::string& controller,
-                                     const std::string& process) {
-  auto file = std::ifstream{process + "/cgroup"};
+                                     const std::string& groups) {
+  auto file = std::istringstream{groups};
   for (auto line = std::string{}; std::getline(file, line);) {
     const auto first = line.find(':');
     const auto second =
@@ -79,12 +98,11 @@ std::optional<std::string> find_path(const std::string& controller,
   return std::nullopt;
 }
 
-} // namespace
-
-std::optional<control_group> find_control_group(const std::string& controller,
-                                                const std::string& process) {
-  const auto mount = find_mount(controller, process);
-  auto path = find_path(controller, process);
+/// As the public one, of what has been read.
+std::optional<control_group> find_group(const std::string& controller,
+                                        const group_files& files) {
+  const auto mount = find_mount(controller, files.mounts);
+  auto path = find_path(controller, files.groups);
   if (!mount || !path)
     return std::nullopt;
   const auto& [point, root] = *mount;
@@ -92,6 +110,13 @@ std::optional<control_group> find_control_group(const std::string& controller,
     path = path->substr(root.size());
   const auto is_top = path->empty() || *path == "/";
   return control_group{point, is_top ? point : point + *path};
+}
+
+} // namespace
+
+std::optional<control_group> find_control_group(const std::string& controller,
+                                                const std::string& process) {
+  return find_group(controller, read_group_files(process));
 }
 
 // -- freezer -----------------------------------------------------------------
@@ -227,8 +252,9 @@ std::optional<int64_t> read_kills(const std::string& file) {
 
 memory_group::memory_group(const std::string& process)
   : kills_("/proc/vmstat") {
+  const auto files = read_group_files(process);
   for (const auto& x : versions) {
-    const auto group = find_control_group(x.controller, process);
+    const auto group = find_group(x.controller, files);
     if (!group)
       continue;
     auto folder = group->folder;

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -44,6 +45,12 @@ private:
   sigset_t previous_;
 };
 
+/// Whether nothing can be read from it: what batch systems give.
+/// Source: Linux, Documentation/admin-guide/devices.txt.
+bool is_null_device(const struct stat& x) {
+  return S_ISCHR(x.st_mode) && x.st_rdev == makedev(1, 3);
+}
+
 /// @returns whether the terminal belongs to another process group just now.
 bool in_background(int fd) {
   const auto foreground = tcgetpgrp(fd);
@@ -61,7 +68,8 @@ input_reader::input_reader(event_loop& loop, thread_pool& pool, int fd,
 
 void input_reader::open(int fd) {
   struct stat info {};
-  if (fstat(fd, &info) != 0)
+  // Its end needs no thread that reads.
+  if (fstat(fd, &info) != 0 || is_null_device(info))
     return;
   auto ours = unique_fd{};
   const auto is_character_device = S_ISCHR(info.st_mode);

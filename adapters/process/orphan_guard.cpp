@@ -219,10 +219,24 @@ void orphan_guard::set_directory(const std::string& path) {
   send(fd_.get(), path.c_str(), path.size() + 1, MSG_NOSIGNAL);
 }
 
+void orphan_guard::say_goodbye() noexcept {
+  if (!is_dismissed_)
+    send(fd_.get(), &goodbye, 1, MSG_NOSIGNAL);
+  is_dismissed_ = true;
+}
+
+void orphan_guard::dismiss_if_alone() noexcept {
+  // The guard itself is no child to wait for.
+  auto found = siginfo_t{};
+  if (waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) < 0
+      && errno == ECHILD)
+    say_goodbye();
+}
+
 orphan_guard::~orphan_guard() {
   const auto ended = unique_fd{static_cast<int>(
     syscall(SYS_pidfd_open, pid_, 0))}; // It is our child: it keeps its number.
-  send(fd_.get(), &goodbye, 1, MSG_NOSIGNAL);
+  say_goodbye();
   auto what = pollfd{ended.get(), POLLIN, 0};
   while (ended && poll(&what, 1, goodbye_time) < 0 && errno == EINTR) {
     // Again.

@@ -36,6 +36,11 @@ public:
   /// Says goodbye, and waits until the guard has gone.
   ~orphan_guard();
 
+  /// Says goodbye now if this process has no children any more, which is to
+  /// adopt orphans (PR_SET_CHILD_SUBREAPER). For who ends: meanwhile the guard
+  /// does, too.
+  void dismiss_if_alone() noexcept;
+
   orphan_guard(const orphan_guard&) = delete;
 
   orphan_guard& operator=(const orphan_guard&) = delete;
@@ -57,9 +62,12 @@ public:
 private:
   orphan_guard(pid_t pid, unique_fd fd, std::string mark);
 
+  void say_goodbye() noexcept;
+
   pid_t pid_;
   unique_fd fd_;
   std::string mark_;
+  bool is_dismissed_ = false;
 };
 
 } // namespace troupe

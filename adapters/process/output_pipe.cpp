@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -125,16 +124,18 @@ output_pipe::outcome output_pipe::read_once() {
     return outcome::paused;
   }
   // One buffer for all: what a fragment holds is what it needs, however little
-  // was read.
-  static thread_local std::array<char, max_fragment> buffer;
-  const auto n = read(fd_.get(), buffer.data(), most);
+  // was read. As a part of what a thread has by itself it would be cleared for
+  // each.
+  static thread_local const auto buffer =
+    std::unique_ptr<char[]>{new char[max_fragment]};
+  const auto n = read(fd_.get(), buffer.get(), most);
   if (n > 0) {
     const auto size = static_cast<size_t>(n);
     bytes_.take(size);
     ++fragments_;
     if (silence_)
       silence_->start(grace_);
-    deliver_(std::string{buffer.data(), size});
+    deliver_(std::string{buffer.get(), size});
     pace(size, size == most);
     return outcome::some;
   }

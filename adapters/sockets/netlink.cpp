@@ -36,7 +36,8 @@ caf::expected<netlink_socket> netlink_socket::open(uint32_t groups) {
                 sizeof(self))
            != 0)
     return system_error("open a netlink socket");
-  result.buffer_.resize(buffer_size);
+  // Not cleared: most servers hear nothing, and never write it.
+  result.buffer_.reset(new char[buffer_size]);
   return result;
 }
 
@@ -61,12 +62,12 @@ caf::error netlink_socket::ask(uint16_t kind, uint16_t flags,
 }
 
 caf::expected<bool> netlink_socket::read_answer(const on_message& f) {
-  const auto got = ::recv(fd_.get(), buffer_.data(), buffer_.size(), 0);
+  const auto got = ::recv(fd_.get(), buffer_.get(), buffer_size, 0);
   if (got < 0 && errno == EINTR)
     return false;
   if (got < 0)
     return system_error("hear of the kernel's networks");
-  auto rest = std::string_view{buffer_.data(), static_cast<size_t>(got)};
+  auto rest = std::string_view{buffer_.get(), static_cast<size_t>(got)};
   while (rest.size() >= sizeof(nlmsghdr)) {
     nlmsghdr head;
     std::memcpy(&head, rest.data(), sizeof(head));
@@ -97,7 +98,7 @@ caf::expected<std::optional<std::string_view>> netlink_socket::hear() {
   for (;;) {
     sockaddr_nl from{};
     socklen_t size = sizeof(from);
-    const auto got = ::recvfrom(fd_.get(), buffer_.data(), buffer_.size(), 0,
+    const auto got = ::recvfrom(fd_.get(), buffer_.get(), buffer_size, 0,
                                 reinterpret_cast<sockaddr*>(&from), &size);
     if (got < 0 && errno == ENOBUFS)
       return make_error(status::out_of_resource,
@@ -109,14 +110,14 @@ caf::expected<std::optional<std::string_view>> netlink_socket::hear() {
     // Processes may write to our socket, too.
     if (size == sizeof(from) && from.nl_pid == 0)
       return std::optional{
-        std::string_view{buffer_.data(), static_cast<size_t>(got)}};
+        std::string_view{buffer_.get(), static_cast<size_t>(got)}};
   }
 }
 
 bool netlink_socket::drain() {
   auto result = false;
   for (;;) {
-    const auto got = ::recv(fd_.get(), buffer_.data(), buffer_.size(), 0);
+    const auto got = ::recv(fd_.get(), buffer_.get(), buffer_size, 0);
     if (got > 0 || (got < 0 && (errno == ENOBUFS || errno == EINTR)))
       result = true;
     else

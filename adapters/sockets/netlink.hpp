@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,7 +52,7 @@ private:
 
   unique_fd fd_;
   uint32_t sequence_ = 0;
-  std::vector<char> buffer_;
+  std::unique_ptr<char[]> buffer_;
 };
 
 /// Calls `f` for each message of a datagram; stops at the first that does not

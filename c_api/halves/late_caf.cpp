@@ -79,12 +79,15 @@ struct spare_descriptor {
 spare_descriptor spare;
 
 void keep_spare() {
-  const auto first = ::memfd_create("troupe-spare", MFD_CLOEXEC);
-  if (first < 0)
+  auto fd = ::memfd_create("troupe-spare", MFD_CLOEXEC);
+  if (fd < 0)
     return;
   // Not in the place of standard streams that a program runs without.
-  const auto fd = ::fcntl(first, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  ::close(first);
+  if (fd <= STDERR_FILENO) {
+    const auto first = fd;
+    fd = ::fcntl(first, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    ::close(first);
+  }
   struct stat found;
   if (fd < 0 || ::fstat(fd, &found) != 0)
     return;

@@ -39,8 +39,13 @@ void find(Function*& x, void* where, const char* name) noexcept {
 cxx_library find_program() noexcept {
   auto result = cxx_library{};
   find(result.allocate, RTLD_DEFAULT, allocate_name);
+  // Most are in C, and each name that is not there costs an error's text.
+  if (result.allocate == nullptr) {
+    ::dlerror();
+    return result;
+  }
   find(result.release, RTLD_DEFAULT, release_name);
-  if (result.allocate == nullptr || result.release == nullptr)
+  if (result.release == nullptr)
     result.allocate = nullptr;
   find(result.set_handler, RTLD_DEFAULT, set_handler_name);
   find(result.get_handler, RTLD_DEFAULT, get_handler_name);

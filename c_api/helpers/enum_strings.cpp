@@ -148,9 +148,10 @@ constexpr entry group_operations[] = {
   {PMIX_GROUP_NONE, "NONE"},
 };
 
+/// With its text inside: a pointer the loader would write at every start.
 struct status_entry {
   pmix_status_t number;
-  const char* text;
+  char text[40];
 };
 
 constexpr status_entry statuses[] = {

@@ -38,8 +38,12 @@ check_equal "C2.1" "the client's half loads hwloc, munge and zlib when they are 
 if [ -z "${TROUPE_SANITIZER:-}" ] && [ "$(uname -m)" = x86_64 ]; then
   check_equal "C2.1" "the client's half loads CAF and libevent when they are called" "" \
     "$(readelf -d "$libpmix" | grep NEEDED | grep -E 'libcaf|libevent')"
+  check_equal "C2.1" "the client's half loads the C library alone" "" \
+    "$(readelf -d "$libpmix" | grep NEEDED | grep -vE '\[(libc|ld-linux-x86-64)\.so')"
   check_equal "C2.1" "the launcher loads OpenSSL when it is called" "" \
     "$(readelf -d "$(command -v troupe)" | grep NEEDED | grep -E 'libssl|libcrypto')"
+  check_equal "C2.1" "the launcher loads SQLite, hwloc, munge and zlib when they are called" "" \
+    "$(readelf -d "$(command -v troupe)" | grep NEEDED | grep -E 'libsqlite3|libhwloc|libmunge|libz\.')"
 fi
 if [ -z "${TROUPE_SANITIZER:-}" ]; then
   strip -o stripped.so "$libpmix"

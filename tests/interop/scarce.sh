@@ -29,6 +29,9 @@ forget() {
 # for it is not ours to refuse, since it ends the process (docs/decisions/0017).
 late=$(ldd "$TROUPE_LIB/libtroupe_server.so" \
   | awk '/libcaf_core|libevent_(core|pthreads)/ { print $3 }' | xargs)
+# The same of the launcher (tools/late_libraries.cpp).
+late_there=$(ldd "$TROUPE_LIB/libtroupe_server.so" \
+  | awk '/lib(hwloc|munge|sqlite3|z)\.so/ { print $3 }' | xargs)
 
 # of_library STRIDE COUNT: in processes of a job.
 of_library() {
@@ -39,7 +42,7 @@ of_library() {
 # of_server STRIDE COUNT: in the launcher, which must not end before its job.
 of_server() {
   forget
-  LD_PRELOAD=$PWD/failing_malloc.so job -n 2 ./scarce served "$@" \
+  LD_PRELOAD="$PWD/failing_malloc.so $late_there" job -n 2 ./scarce served "$@" \
     >/dev/null || return 1
   ./scarce report
 }

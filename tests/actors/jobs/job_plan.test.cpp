@@ -728,4 +728,12 @@ CAF_TEST(a job that shares no memory says so to the servers of all its nodes) {
   CAF_CHECK(flag(plan().registration.infos, no_shared_memory_key));
 }
 
+CAF_TEST(variables that are set take the place of what they were) {
+  auto env = std::vector<std::string>{"A=1", "AB=2", "B", "C=3", "=x"};
+  set_variables(env, {"C=4", "A=5", "D=", "C=6", "B=7"});
+  const auto expected =
+    std::vector<std::string>{"AB=2", "B", "=x", "A=5", "D=", "C=6", "B=7"};
+  CAF_CHECK_EQUAL(env, expected);
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()

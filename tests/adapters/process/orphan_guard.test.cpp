@@ -137,6 +137,20 @@ CAF_TEST(SIG-5 a guard kills nobody without the mark) {
   kill(x.numbers.back(), SIGKILL);
 }
 
+CAF_TEST(SIG-5 a guard is dismissed by who has no children left) {
+  const auto guard = orphan_guard::start();
+  CAF_REQUIRE(guard);
+  auto outcome = spawn_child(shell("exec sleep 60"), guard->mark());
+  const auto* started = std::get_if<child>(&outcome);
+  CAF_REQUIRE(started != nullptr);
+  guard->dismiss_if_alone();
+  CAF_CHECK(lives(guard->pid()));
+  kill(started->pid, SIGKILL);
+  CAF_REQUIRE_EQUAL(waitpid(started->pid, nullptr, 0), started->pid);
+  guard->dismiss_if_alone();
+  CAF_CHECK(eventually([&] { return !lives(guard->pid()); }));
+}
+
 CAF_TEST(SIG-5 a guard ends with its launcher and is no child to wait for) {
   auto guard = orphan_guard::start();
   CAF_REQUIRE(guard != nullptr);
