@@ -43,7 +43,7 @@ endforeach()
 set_target_properties(troupe_static PROPERTIES OUTPUT_NAME troupe LINKER_LANGUAGE CXX)
 install(TARGETS troupe_static ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         COMPONENT static EXCLUDE_FROM_ALL)
-set(TROUPE_PRIVATE_LIBRARIES "-levent_pthreads -levent_core -lhwloc -lz -lmunge -lsqlite3 -ldl")
+set(TROUPE_PRIVATE_LIBRARIES "-levent_pthreads -levent_core -lhwloc -lspdlog -lfmt -lz -lmunge -lsqlite3 -ldl")
 
 # The prefix as seen from there: two folders up, or three (lib/x86_64-linux-gnu).
 file(RELATIVE_PATH troupe_pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")

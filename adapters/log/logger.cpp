@@ -1,6 +1,5 @@
 #include "adapters/log/logger.hpp"
 
-#include "adapters/log/local_time.hpp"
 #include "adapters/process/descriptors.hpp"
 #include "base/escape.hpp"
 #include "base/json_schema.hpp"
@@ -9,19 +8,36 @@
 #include <limits.h>
 #include <nlohmann/json.hpp>
 #include <poll.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <string_view>
 #include <utility>
 
 namespace troupe {
 
 namespace {
+
+/// The text of a log line without anything that a terminal would obey.
+class escaped_text : public spdlog::custom_flag_formatter {
+public:
+  void format(const spdlog::details::log_msg& msg, const std::tm&,
+              spdlog::memory_buf_t& dest) override {
+    const auto text = escape_control_characters(
+      std::string_view{msg.payload.data(), msg.payload.size()});
+    dest.append(text.data(), text.data() + text.size());
+  }
+
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<escaped_text>();
+  }
+};
 
 /// What a pipe takes whole or not at all.
 constexpr size_t max_line = PIPE_BUF;
@@ -52,9 +68,9 @@ std::string json_text(std::string_view text, size_t most) {
 
 /// Writes lines without ever waiting for a reader: what is not taken at once is
 /// counted and dropped.
-class patient_stream {
+class patient_sink : public spdlog::sinks::base_sink<std::mutex> {
 public:
-  explicit patient_stream(int fd) {
+  explicit patient_sink(int fd) {
     struct stat info {};
     if (fstat(fd, &info) == 0
         && (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode)))
@@ -63,9 +79,10 @@ public:
       fd_.reset(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   }
 
-  /// @param line With its end.
-  void put(std::string_view line) {
-    const auto lock = std::lock_guard{mutex_};
+protected:
+  void sink_it_(const spdlog::details::log_msg& msg) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(msg, line);
     if (dropped_ > 0) {
       const auto notice =
         "(" + std::to_string(dropped_)
@@ -76,14 +93,12 @@ public:
       }
       dropped_ = 0;
     }
-    if (!write_line(line))
+    if (!write_line({line.data(), line.size()}))
       ++dropped_;
   }
 
-  /// Counts a line that could not be made.
-  void drop() {
-    const auto lock = std::lock_guard{mutex_};
-    ++dropped_;
+  void flush_() override {
+    // Nothing is kept.
   }
 
 private:
@@ -98,10 +113,22 @@ private:
     return write(fd_.get(), begin.data(), begin.size()) > 0;
   }
 
-  std::mutex mutex_;
   unique_fd fd_;
   size_t dropped_ = 0;
 };
+
+spdlog::level::level_enum level_of(severity x) {
+  switch (x) {
+    case severity::debug:
+      return spdlog::level::debug;
+    case severity::info:
+      return spdlog::level::info;
+    case severity::warning:
+      return spdlog::level::warn;
+    default:
+      return spdlog::level::err;
+  }
+}
 
 /// What a line says, as the rest of an object.
 std::string json_of(const log_line& x) {
@@ -112,34 +139,36 @@ std::string json_of(const log_line& x) {
   return result + json_text(x.text, max_line - max_json_head - result.size());
 }
 
-/// Source: docs/json.md.
-std::string json_line(const std::string& name, const log_line& x) {
-  return R"({"time":")" + local_time(0)
-         + R"(","type":"log","schema":)" TROUPE_JSON_SCHEMA R"(,"level":")"
-         + std::string{text_of(x.how)} + R"(","name":)" + json_text(name)
-         + R"(,"pid":)" + std::to_string(getpid()) + ',' + json_of(x) + "}\n";
+log_output json_output(const std::shared_ptr<spdlog::logger>& to) {
+  return [to](const log_line& x) {
+    const auto text = json_of(x);
+    to->log(level_of(x.how), spdlog::string_view_t{text});
+  };
 }
 
-/// Without anything that a terminal would obey.
-std::string text_line(const std::string& name, const log_line& x) {
-  const auto text = x.trace.empty() ? x.text : x.text + " (" + x.trace + ")";
-  return name + '[' + std::to_string(getpid()) + "] "
-         + std::string{text_of(x.how)} + ": " + escape_control_characters(text)
-         + '\n';
+log_output text_output(const std::shared_ptr<spdlog::logger>& to) {
+  return [to](const log_line& x) {
+    const auto text = x.trace.empty() ? x.text : x.text + " (" + x.trace + ")";
+    to->log(level_of(x.how), spdlog::string_view_t{text});
+  };
 }
 
 log_output stream_output(const logger_settings& settings,
                          const std::string& name) {
-  const auto make_line =
-    settings.format == log_format::json ? json_line : text_line;
-  const auto to = std::make_shared<patient_stream>(settings.fd);
-  return [to, name, make_line](const log_line& x) {
-    try {
-      to->put(make_line(name, x));
-    } catch (const std::bad_alloc&) {
-      to->drop();
-    }
-  };
+  const auto is_json = settings.format == log_format::json;
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  if (is_json)
+    formatter->set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","type":"log",)"
+                           R"("schema":)" TROUPE_JSON_SCHEMA R"(,"level":"%l",)"
+                           R"("name":"%n","pid":%P,%v})");
+  else
+    formatter->add_flag<escaped_text>('*').set_pattern("%n[%P] %l: %*");
+  const auto sink = std::make_shared<patient_sink>(settings.fd);
+  sink->set_formatter(std::move(formatter));
+  const auto logger = std::make_shared<spdlog::logger>(name, sink);
+  // Levels are a matter of subjects.
+  logger->set_level(spdlog::level::trace);
+  return is_json ? json_output(logger) : text_output(logger);
 }
 
 } // namespace

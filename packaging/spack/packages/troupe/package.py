@@ -37,6 +37,7 @@ class Troupe(CMakePackage):
     depends_on("ncurses@6:")
     depends_on("openssl@3")
     depends_on("prometheus-cpp@1:")
+    depends_on("spdlog+fmt_external@1.10:")
     depends_on("sqlite@3.40:")
     depends_on("zlib@1.2.13:")
 
