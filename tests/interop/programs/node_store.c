@@ -275,12 +275,9 @@ static void show(const pmix_proc_t* whom, const char* key) {
     printf("%u: %s of %d: %s\n", me.rank, key, (int)whom->rank,
            value->data.string);
   } else {
-    unsigned number = 0;
-    pmix_status_t outcome = PMIX_SUCCESS;
-    if (value->type == PMIX_PROC_RANK)
-      number = value->data.rank;
-    else
-      PMIX_VALUE_GET_NUMBER(outcome, value, number, unsigned);
+    uint32_t number = 0;
+    pmix_status_t outcome;
+    PMIX_VALUE_GET_NUMBER(outcome, value, number, uint32_t);
     succeed(outcome, key);
     printf("%u: %s of %d: %u\n", me.rank, key, (int)whom->rank, number);
   }
