@@ -6,6 +6,7 @@
 #include "adapters/local/rendezvous.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/node_store/descriptor_inbox.hpp"
+#include "adapters/node_store/shared_job_data.hpp"
 #include "base/make_info.hpp"
 #include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"
@@ -17,6 +18,7 @@
 #include "messages/query.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <utility>
@@ -95,29 +97,6 @@ link::callbacks make_callbacks(const proc_id& server) {
   return result;
 }
 
-/// Fetches the data of our job. Singletons of our time have none to fetch.
-/// Source: OpenPMIx wire protocol, singleton clients.
-caf::error fetch_job(process_store& store, link& to, peer_role role) {
-  if (role == peer_role::singleton)
-    return caf::none;
-  const auto job = std::make_shared<job_reply>();
-  const auto read = [job, rules = to.rules()](std::string_view payload) {
-    auto x = read_job_reply(payload, rules);
-    if (!x)
-      return troupe::link::outcome{std::move(x.error())};
-    *job = std::move(*x);
-    return troupe::link::outcome{wire::reply_body{ack{}}};
-  };
-  auto reply = to.call(wire::request{job_info_request{}}, {}, read);
-  if (!reply)
-    return make_error(status::unreach, reason_of(reply.error()));
-  // A tool that chose its own name may have got another one from the host.
-  if (!is_tool(role) && job->info.nspace != to.self().nspace)
-    return make_error(status::error, "the server sends data of another job");
-  store.add_job(std::move(job->info), std::move(job->ranks));
-  return caf::none;
-}
-
 /// Tells a server that we do not see what it has told us of.
 /// @param inbox Where it may hand that over; empty: it is for its log only.
 /// @returns whether it has done so.
@@ -153,6 +132,66 @@ void find_shared(shared_posts& shared, link& with) {
   tell_unseen(with, shared.failure(), {});
 }
 
+/// Whether an answer says that the data of our job are in memory.
+bool is_in_memory(const job_info& x) {
+  return std::any_of(
+    x.entries.begin(), x.entries.end(),
+    [](const key_value& y) { return y.key == job_in_memory_key; });
+}
+
+/// Asks for the data of our job.
+caf::expected<job_reply> ask_for_job(link& to) {
+  const auto job = std::make_shared<job_reply>();
+  const auto read = [job, rules = to.rules()](std::string_view payload) {
+    auto x = read_job_reply(payload, rules);
+    if (!x)
+      return troupe::link::outcome{std::move(x.error())};
+    *job = std::move(*x);
+    return troupe::link::outcome{wire::reply_body{ack{}}};
+  };
+  auto reply = to.call(wire::request{job_info_request{}}, {}, read);
+  if (!reply)
+    return std::move(reply.error());
+  return std::move(*job);
+}
+
+/// The data of our job, from the server or from the memory that it names.
+caf::expected<job_reply> find_job(shared_posts& shared, link& with) {
+  auto told = ask_for_job(with);
+  if (!told || !is_in_memory(told->info))
+    return told;
+  if (shared.set(with.shared_memory(), with.self()))
+    find_shared(shared, with);
+  if (const auto access = shared.access()) {
+    if (auto found = read_shared_job(access->job(), access)) {
+      told->info.entries = std::move(found->entries);
+      told->ranks = std::move(found->ranks);
+      return told;
+    }
+    tell_unseen(with, EBADMSG, {});
+  }
+  // It knows that we do not see it.
+  told = ask_for_job(with);
+  if (told && is_in_memory(told->info))
+    return make_error(status::error);
+  return told;
+}
+
+/// Fetches the data of our job. Singletons of our time have none to fetch.
+/// Source: OpenPMIx wire protocol, singleton clients.
+caf::error fetch_job(library_core& core, link& to, peer_role role) {
+  if (role == peer_role::singleton)
+    return caf::none;
+  auto job = find_job(*core.shared, to);
+  if (!job)
+    return make_error(status::unreach, reason_of(job.error()));
+  // A tool that chose its own name may have got another one from the host.
+  if (!is_tool(role) && job->info.nspace != to.self().nspace)
+    return make_error(status::error, "the server sends data of another job");
+  core.store->add_job(std::move(job->info), std::move(job->ranks));
+  return caf::none;
+}
+
 /// How long the progress thread looks for what threads of the program ask next:
 /// about twice what it takes to be woken.
 constexpr auto linger = std::chrono::microseconds{25};
@@ -184,12 +223,12 @@ pmix_status_t attach(library& lib, const link_settings& settings,
                                    make_callbacks(server));
   remember_for_fork(to.get());
   lib.run_in_loop([&] { to->start(); });
-  if (const auto err = fetch_job(*lib.store(), *to, settings.role)) {
+  const auto core = lib.core();
+  if (const auto err = fetch_job(*core, *to, settings.role)) {
     take_leave(to);
     lib.run_in_loop([] {}); // Its watches end there.
     return to_c(err);
   }
-  const auto core = lib.core();
   {
     const auto guard = std::lock_guard{core->mutex};
     core->links.push_back(to);
@@ -204,9 +243,11 @@ void choose(library& lib, const std::shared_ptr<link>& to) {
     lib.set_self(to->self(), own_hostname(), to->uri());
   if (const auto core = lib.core()) {
     stop_meeting(*core);
-    core->shared->set(to ? to->shared_memory() : std::string{}, lib.proc());
+    const auto is_new =
+      core->shared->set(to ? to->shared_memory() : std::string{}, lib.proc());
     if (to) {
-      find_shared(*core->shared, *to);
+      if (is_new)
+        find_shared(*core->shared, *to);
       core->fences->start();
       core->shared_groups->start();
     }

@@ -75,13 +75,17 @@ void shared_posts::packed_commit::trim() {
   entries_ = std::vector<store_entry>{};
 }
 
-void shared_posts::set(std::string where, proc_id self) {
+bool shared_posts::set(std::string where, proc_id self) {
   const auto guard = std::lock_guard{mutex_};
+  if (where == told_ && self == self_)
+    return false;
+  told_ = where;
   where_ = std::move(where);
   self_ = std::move(self);
   access_ = nullptr;
   failure_ = 0;
   unseen_ = std::nullopt;
+  return true;
 }
 
 bool shared_posts::take(const std::vector<unique_fd>& descriptors) {

@@ -19,7 +19,8 @@ class shared_posts {
 public:
   /// Where the memory is, from the server that we ask.
   /// @param where As the server tells it; empty: there is none.
-  void set(std::string where, proc_id self);
+  /// @returns false if it is what we have been told before: then nothing changes.
+  bool set(std::string where, proc_id self);
 
   /// What a process of our job has posted for this node.
   /// @returns nothing if it is not there: then the server has to be asked.
@@ -72,6 +73,7 @@ private:
   const std::shared_ptr<store_access>& attached();
 
   std::mutex mutex_;
+  std::string told_;                     // guarded by mutex_
   std::string where_;                    // guarded by mutex_
   proc_id self_;                         // guarded by mutex_
   std::shared_ptr<store_access> access_; // guarded by mutex_

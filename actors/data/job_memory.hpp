@@ -30,6 +30,11 @@ inline constexpr std::string_view unseen_memory_key = "troupe.memory.unseen";
 /// has if the request succeeds.
 inline constexpr std::string_view memory_inbox_key = "troupe.memory.inbox";
 
+/// BOOL, the one entry in an answer to a request for the data of a job: they are in
+/// the memory that the server has told the process of. Who does not find them there
+/// says so (`unseen_memory_key`), and asks again.
+inline constexpr std::string_view job_in_memory_key = "troupe.memory.job";
+
 /// What all processes of a job have done without a message: they have made a
 /// group of them all, or ended it.
 struct shared_group {
@@ -54,6 +59,9 @@ constexpr bool may_be_name_of_job(std::string_view id) {
 class job_memory {
 public:
   virtual ~job_memory() = default;
+
+  /// Whether processes find the data of the job there that it was made with.
+  virtual bool has_job() const = 0;
 
   /// Lets a process post there from now on: one connection of a rank at a time.
   /// @returns where it finds it.
@@ -184,9 +192,10 @@ public:
 /// @param ranks Ranks of the job.
 /// @param locals Those of this node.
 /// @param bytes What each of them may post there.
+/// @param data The data of the job, which it has if there is room for them.
 /// @param why Gets the reason if there is none.
 using job_memory_maker = std::function<std::unique_ptr<job_memory>(
   uint32_t ranks, const std::vector<uint32_t>& locals, uint64_t bytes,
-  std::string& why)>;
+  const job_info& data, std::string& why)>;
 
 } // namespace troupe

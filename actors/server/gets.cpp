@@ -240,11 +240,21 @@ gets::gets(registry& known, const datastore::limits& bounds, bool spans_nodes,
 
 // -- data of this node --
 
-caf::expected<job_info_reply> gets::job(const std::string& nspace) const {
+caf::expected<job_info_reply> gets::job(const requester& who) const {
+  const auto& nspace = who.proc.nspace;
   const auto* entry = known_.find(nspace);
   if (entry == nullptr)
     return make_error(status::not_found, "namespace " + nspace + " is gone");
-  return job_info_reply{entry->data.all()};
+  const auto& data = entry->data.all();
+  const auto* proc = known_.find_local(who.proc);
+  const auto is_in_memory = proc != nullptr && proc->posts_by == who.index
+                            && entry->data_in_memory == data;
+  if (!is_in_memory)
+    return job_info_reply{data};
+  auto where = job_info{};
+  where.nspace = nspace;
+  where.entries = {{std::string{job_in_memory_key}, value::boolean(true)}};
+  return job_info_reply{std::make_shared<const job_info>(std::move(where))};
 }
 
 uint64_t gets::bytes_posted() const {
@@ -279,12 +289,14 @@ std::shared_ptr<job_memory> gets::share(namespace_entry& entry,
   if (most < defaults::least_shared)
     why = "each of them may post too little (TROUPE_POSTED_BYTES)";
   else
-    entry.memory = make(*size, locals, most, why);
+    entry.memory = make(*size, locals, most, *entry.data.all(), why);
   entry.lacks_memory = entry.memory == nullptr;
   if (entry.lacks_memory) {
     tell_unshared(entry, nspace, why, out_.log);
     return nullptr;
   }
+  if (entry.memory->has_job())
+    entry.data_in_memory = entry.data.all();
   entry.posted.follow(
     [memory = entry.memory](uint32_t rank) { return memory->take(rank); },
     [this](size_t bytes) { bytes_posted_ += bytes; },

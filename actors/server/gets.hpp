@@ -49,8 +49,9 @@ public:
   gets(registry& known, const datastore::limits& bounds, bool spans_nodes,
        effects out);
 
-  /// Everything of a job, for its own processes.
-  caf::expected<job_info_reply> job(const std::string& nspace) const;
+  /// Everything of its own job for a process; that it is in the memory that they
+  /// share (`job_in_memory_key`) for one that posts there.
+  caf::expected<job_info_reply> job(const requester& who) const;
 
   /// Keeps what a process posts.
   /// @returns why it is refused, if so.

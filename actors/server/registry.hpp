@@ -58,6 +58,9 @@ struct namespace_entry {
   /// What the server shares with its processes; null: nothing.
   std::shared_ptr<job_memory> memory{};
 
+  /// The data that are there; null: none. Others may have come since.
+  std::shared_ptr<const job_info> data_in_memory{};
+
   /// Whether there is none, for good.
   bool lacks_memory = false;
 

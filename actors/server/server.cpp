@@ -458,7 +458,7 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     },
     // -- from sessions --
     [&state](const requester& who, job_info_request) {
-      return state.data->job(who.proc.nspace);
+      return state.data->job(who);
     },
     [&state](const requester& who, const commit_request& request) {
       return done(state.data->commit(who, request));

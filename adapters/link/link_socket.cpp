@@ -288,7 +288,7 @@ caf::expected<server_connection> connect_to_server(const link_settings& x) {
   greeting.proc = x.self;
   greeting.version =
     std::to_string(version.major) + "." + std::to_string(version.minor) + "."
-    + std::to_string(version.patch) + std::string{wire::own_mark};
+    + std::to_string(version.patch) + std::string{wire::sharing_mark};
   greeting.module = x.module;
   greeting.described = x.described;
   greeting.store = "hash";

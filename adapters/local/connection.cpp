@@ -322,7 +322,7 @@ connect_request request_of(identified_peer& x) {
   result.actual = x.actual;
   result.version = wire::parse_release(x.greeting.version);
   result.infos = std::move(x.greeting.infos);
-  result.can_share = wire::is_own_library(x.greeting.version);
+  result.can_share = wire::can_share_memory(x.greeting.version);
   return result;
 }
 

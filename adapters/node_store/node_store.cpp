@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -62,6 +63,8 @@ std::unique_ptr<node_store> node_store::make(const settings& what) {
   if (what.locals.size() < what.ranks)
     shape.brought_bytes = std::min(what.brought_bytes / round * round,
                                    uint64_t{store_geometry::most_brought});
+  if (what.job.size() <= store_geometry::most_job)
+    shape.job_bytes = what.job.size();
   const auto is_rank = [&](uint32_t x) { return x < what.ranks; };
   if (what.locals.size() > cell_participants || !shape.is_sane()
       || !std::all_of(what.locals.begin(), what.locals.end(), is_rank)) {
@@ -77,6 +80,12 @@ std::unique_ptr<node_store> node_store::make(const settings& what) {
     shared_segment::make("troupe-board", shape.board_size(), writers::maker);
   if (!board || !board.reserve(0, sizeof(board_header)))
     return nullptr;
+  if (shape.job_bytes > 0) {
+    if (board.reserve(shape.job(), shape.job_bytes))
+      std::memcpy(board.data() + shape.job(), what.job.data(), what.job.size());
+    else
+      shape.job_bytes = 0;
+  }
   auto posts =
     shared_segment::make("troupe-posts", shape.posts_size(), writers::all);
   if (!posts || !posts.reserve(0, shape.front(0)))
@@ -85,8 +94,9 @@ std::unique_ptr<node_store> node_store::make(const settings& what) {
     new node_store{shape, std::move(board), std::move(posts)}};
   result->key_ = mark.key;
   new (result->board_.data()) board_header{
-    mark,       shape.ranks,         shape.locals, shape.region_bytes,
-    what.spins, shape.brought_bytes, {},           {}};
+    mark,       shape.ranks,         shape.locals,    shape.region_bytes,
+    what.spins, shape.brought_bytes, shape.job_bytes, {},
+    {}};
   new (result->posts_.data()) posts_header{mark, {}, {}, {}, {}};
   for (uint32_t i = 0; i < shape.locals; ++i) {
     const auto rank = what.locals[i];

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -41,12 +42,21 @@ public:
 
     /// Bytes for what comes of processes of other nodes.
     uint64_t brought_bytes = 0;
+
+    /// The data of the job, as `store_access::job` gives them; empty: the server
+    /// sends them.
+    std::string_view job{};
   };
 
   /// Makes a store. Memory is taken as it is written.
   /// @returns null, with the reason in `errno`: EINVAL for a job that is too
   ///          large or has no process here, ENOMEM, EMFILE.
   static std::unique_ptr<node_store> make(const settings& what);
+
+  /// Whether the data of the job are there: there was room for them.
+  bool has_job() const {
+    return shape_.job_bytes > 0;
+  }
 
   /// Lets a process post there from now on: one connection of a rank at a time.
   /// @returns where it finds the store; without a region if the rank has none,

@@ -5,6 +5,7 @@
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/node_store/descriptor_inbox.hpp"
 #include "adapters/node_store/node_store.hpp"
+#include "adapters/node_store/shared_job_data.hpp"
 #include "adapters/node_store/store_values.hpp"
 
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <string_view>
 #include <utility>
 
 namespace troupe {
@@ -30,6 +32,10 @@ public:
   shared_job_memory(std::unique_ptr<node_store> store, uint64_t most_taken)
     : store_(std::move(store)), most_taken_(most_taken) {
     // nop
+  }
+
+  bool has_job() const override {
+    return store_->has_job();
   }
 
   std::string lend(uint32_t rank) override {
@@ -227,7 +233,7 @@ private:
 
 std::unique_ptr<job_memory>
 make_shared_job_memory(uint32_t ranks, const std::vector<uint32_t>& locals,
-                       uint64_t bytes, std::string& why) {
+                       uint64_t bytes, const job_info& data, std::string& why) {
   if (locals.size() > cell_participants) {
     why = "more than " + std::to_string(cell_participants)
           + " of them are on this node";
@@ -238,9 +244,11 @@ make_shared_job_memory(uint32_t ranks, const std::vector<uint32_t>& locals,
   // A server that ends their rounds needs one, too.
   const auto busy = locals.size() + (locals.size() < ranks ? 1 : 0);
   const auto can_spin = busy <= allowed_processors().size();
+  const auto job = pack_shared_job(data);
   auto store = node_store::make(
     {ranks, locals, store_live_part * bytes, can_spin ? spins : 0,
-     std::min(store_geometry::most_brought, bytes * 8 * locals.size())});
+     std::min(store_geometry::most_brought, bytes * 8 * locals.size()),
+     job ? std::string_view{*job} : std::string_view{}});
   if (store)
     return std::make_unique<shared_job_memory>(std::move(store),
                                                most_expansion * bytes);

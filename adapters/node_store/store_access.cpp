@@ -65,7 +65,8 @@ std::unique_ptr<store_access> store_access::attach(const store_address& where,
   auto shape = store_geometry{};
   if (has_mark(board, where.key)) {
     const auto& head = *reinterpret_cast<const board_header*>(board.data());
-    shape = {head.ranks, head.locals, head.region_bytes, head.brought_bytes};
+    shape = {head.ranks, head.locals, head.region_bytes, head.brought_bytes,
+             head.job_bytes};
   }
   if (!has_mark(posts, where.key) || !shape.is_sane()
       || board.size() < shape.board_size() || posts.size() < shape.posts_size()

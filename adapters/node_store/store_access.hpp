@@ -7,6 +7,7 @@
 #include "adapters/node_store/store_blocks.hpp"
 #include "adapters/node_store/store_layout.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -36,6 +37,13 @@ public:
   /// node: one of this node itself, or what the server has of one of another.
   /// @returns nothing if it is not here: then the server has to be asked.
   std::optional<std::string> find(uint32_t rank, std::string_view name) const;
+
+  /// The data of the job, as the server has put them there; none if it sends them.
+  /// They live as long as this.
+  std::string_view job() const {
+    return {board_.data() + shape_.job(),
+            static_cast<size_t>(shape_.job_bytes)};
+  }
 
   /// What became of a post.
   enum class posting : uint8_t {

@@ -18,7 +18,8 @@
 // The *board*: written by the server alone, mapped by the others to read.
 //
 //     | board_header | of each rank of the job: rank_place | what has come of
-//       processes of other nodes ... (brought_data.hpp) |
+//       processes of other nodes ... (brought_data.hpp) | data of the job
+//       (job_bytes.hpp) |
 //
 // The *posts*: written by the processes of the job that are on this node, each
 // in the region of its own.
@@ -87,6 +88,9 @@ struct board_header {
   /// Bytes for what comes of processes of other nodes.
   uint64_t brought_bytes;
 
+  /// Bytes of the data of the job; 0: the server sends them.
+  uint64_t job_bytes;
+
   group_terms groups;
   part_entry parts[most_parts];
 };
@@ -129,8 +133,13 @@ struct store_geometry {
   uint32_t locals = 0;
   uint64_t region_bytes = 0;
   uint64_t brought_bytes = 0;
+  uint64_t job_bytes = 0;
 
   uint64_t board_size() const {
+    return job() + job_bytes;
+  }
+
+  uint64_t job() const {
     return brought() + brought_bytes;
   }
 
@@ -185,7 +194,8 @@ struct store_geometry {
   bool is_sane() const {
     return ranks <= most_ranks && locals <= cell_participants && locals > 0
            && region_bytes >= least_region && region_bytes <= most_region
-           && region_bytes % least_region == 0 && brought_bytes <= most_brought;
+           && region_bytes % least_region == 0 && brought_bytes <= most_brought
+           && job_bytes <= most_job;
   }
 
   /// The largest job that has a store: 2^22 ranks.
@@ -201,6 +211,9 @@ struct store_geometry {
 
   /// Bytes for what comes of processes of other nodes.
   static constexpr uint64_t most_brought = uint64_t{64} << 20;
+
+  /// Bytes of the data of a job: the server sends more.
+  static constexpr uint64_t most_job = uint64_t{64} << 20;
 };
 
 /// How a client finds a store, and what it has there.

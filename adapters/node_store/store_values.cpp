@@ -14,6 +14,10 @@ namespace {
 constexpr auto rules = wire::dialect{
   wire::packing_module::v51, false, {5, 0, 10}, false, true, true};
 
+/// What a server says of a job.
+constexpr auto job_rules =
+  wire::dialect{wire::packing_module::v51, false, {5, 0, 10}, true, true, true};
+
 } // namespace
 
 bool pack_for_store(const value& x, std::string& out) {
@@ -43,6 +47,23 @@ std::optional<value> take_from_store(std::string bytes, wire::origin from) {
   // It is the end of them.
   bytes.erase(0, bytes.size() - content.size());
   return value::bytes(std::move(bytes));
+}
+
+bool pack_entries_for_store(const std::vector<key_value>& xs,
+                            std::string& out) {
+  auto w = wire::writer{out, job_rules, wire::unreadable::left_out};
+  wire::pack_key_values(w, xs);
+  return !w.finish();
+}
+
+std::optional<std::vector<key_value>>
+unpack_entries_from_store(std::string_view bytes) {
+  auto r = wire::reader{bytes, job_rules, wire::origin::server};
+  auto result = wire::unpack_key_values(r);
+  r.expect_end();
+  if (!r.ok())
+    return std::nullopt;
+  return result;
 }
 
 } // namespace troupe

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace troupe {
 
@@ -24,5 +25,15 @@ std::optional<value> unpack_from_store(std::string_view bytes,
 /// The same of bytes that nobody else needs: those of a BYTE_OBJECT, which is what most
 /// programs post, stay where they are.
 std::optional<value> take_from_store(std::string bytes, wire::origin from);
+
+/// Appends entries, as a server sends those of a job: one that has no encoding is
+/// left out, a compressed text becomes a plain one.
+/// @returns whether they can be packed; if not, `out` is as it was.
+bool pack_entries_for_store(const std::vector<key_value>& xs, std::string& out);
+
+/// Reads them back.
+/// @returns nothing for bytes that `pack_entries_for_store` has not written.
+std::optional<std::vector<key_value>>
+unpack_entries_from_store(std::string_view bytes);
 
 } // namespace troupe

@@ -126,9 +126,21 @@ caf::expected<flow_control> decode_flow_control(std::string_view payload,
 
 // -- between ourselves -------------------------------------------------------
 
+namespace {
+
+bool has_mark(std::string_view version, std::string_view mark) {
+  return version.size() > mark.size()
+         && version.substr(version.size() - mark.size()) == mark;
+}
+
+} // namespace
+
 bool is_own_library(std::string_view version) {
-  return version.size() > own_mark.size()
-         && version.substr(version.size() - own_mark.size()) == own_mark;
+  return has_mark(version, own_mark);
+}
+
+bool can_share_memory(std::string_view version) {
+  return has_mark(version, sharing_mark);
 }
 
 void encode_output_credit(uint64_t bytes, std::string& out) {

@@ -66,8 +66,15 @@ caf::expected<flow_control> decode_flow_control(std::string_view payload,
 /// What our own libraries append to the release that they greet with.
 inline constexpr std::string_view own_mark = "troupe";
 
+/// The same of those that share memory with their server, with the number of what
+/// that looks like: it may have the data of their job.
+inline constexpr std::string_view sharing_mark = "+7troupe";
+
 /// Whether it is a library of ours that greets with this release.
 bool is_own_library(std::string_view version);
+
+/// Whether it is one that shares memory as we do.
+bool can_share_memory(std::string_view version);
 
 /// Payload of a frame with `tag_output_credit`. From the server, once: how many
 /// bytes of payload may be on their way. From the library: how many its program

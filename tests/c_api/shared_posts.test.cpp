@@ -2,6 +2,7 @@
 
 #include "actors/data/get_options.hpp"
 #include "adapters/node_store/descriptor_inbox.hpp"
+#include "adapters/node_store/shared_job_data.hpp"
 #include "adapters/node_store/shared_job_memory.hpp"
 #include "adapters/node_store/store_layout.hpp"
 #include "messages/attributes.hpp"
@@ -26,7 +27,7 @@ using posting = store_access::posting;
 struct fixture {
   fixture() {
     auto why = std::string{};
-    server = make_shared_job_memory(4, {1, 2}, 1 << 20, why);
+    server = make_shared_job_memory(4, {1, 2}, 1 << 20, {}, why);
     CAF_REQUIRE(server);
     one.set(server->lend(1), {"job", 1});
     two.set(server->lend(2), {"job", 2});
@@ -145,7 +146,7 @@ CAF_TEST(what cannot be opened is handed over) {
   CAF_CHECK(!uut.take({}));
   const auto inbox = descriptor_inbox{};
   auto why = std::string{};
-  const auto other = make_shared_job_memory(4, {1, 2}, 1 << 20, why);
+  const auto other = make_shared_job_memory(4, {1, 2}, 1 << 20, {}, why);
   CAF_REQUIRE(other);
   CAF_CHECK_EQUAL(other->hand(inbox.name()), 0);
   CAF_CHECK(!uut.take(inbox.take()));
@@ -155,6 +156,63 @@ CAF_TEST(what cannot be opened is handed over) {
   CAF_CHECK_EQUAL(uut.failure(), 0);
   CAF_CHECK(commit(uut, what) == posting::done);
   CAF_CHECK_EQUAL(x.find("a"), "1");
+}
+
+CAF_TEST(what we are told again changes nothing) {
+  fixture x;
+  const auto where = x.server->lend(1);
+  const auto access = x.one.access();
+  CAF_REQUIRE(access);
+  CAF_CHECK(!x.one.set(where, {"job", 1}));
+  CAF_CHECK(x.one.access() == access);
+  CAF_CHECK(x.one.set(where, {"job", 2}));
+  CAF_CHECK(x.one.access() != access);
+  CAF_CHECK(x.one.set({}, {"job", 2}));
+  CAF_CHECK(!x.one.access());
+  CAF_CHECK(x.one.set(where, {"job", 1}));
+  CAF_CHECK(x.one.access());
+}
+
+CAF_TEST(F4.43 all find the data of the job that the server has packed) {
+  auto job = job_info{};
+  job.nspace = "job";
+  job.entries = {{std::string{attr::job_size}, value::uint32(4)}};
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    job.ranks.push_back(
+      {rank, {{std::string{attr::global_rank}, value::rank(rank)}}});
+  auto why = std::string{};
+  const auto server = make_shared_job_memory(4, {1, 2}, 1 << 20, job, why);
+  CAF_REQUIRE(server);
+  CAF_CHECK(server->has_job());
+  shared_posts uut;
+  uut.set(server->lend(1), {"job", 1});
+  auto access = uut.access();
+  CAF_REQUIRE(access);
+  auto found = read_shared_job(access->job(), access);
+  CAF_REQUIRE(found);
+  CAF_CHECK(found->entries == job.entries);
+  // The memory stays as long as somebody may look there.
+  access = nullptr;
+  uut.set({}, {"job", 1});
+  auto store = process_store{};
+  store.set_self({"job", 1}, "here");
+  store.add_job({"job", std::move(found->entries), {}},
+                std::move(found->ranks));
+  const auto number_in = [&](uint32_t rank, std::string_view key) {
+    auto result = uint32_t{0};
+    store.get({{"job", rank}, key}, {}, [&](const value& x) {
+      result = x.number<uint32_t>().value_or(99);
+    });
+    return result;
+  };
+  CAF_CHECK_EQUAL(number_in(rank_wildcard, attr::job_size), 4u);
+  for (uint32_t rank = 1; rank < 4; ++rank)
+    CAF_CHECK_EQUAL(number_in(rank, attr::global_rank), rank);
+  // A rank with a key of its host's own has all of them sent.
+  job.ranks[0].entries.push_back({"mine", value::uint32(1)});
+  const auto other = make_shared_job_memory(4, {1, 2}, 1 << 20, job, why);
+  CAF_REQUIRE(other);
+  CAF_CHECK(!other->has_job());
 }
 
 CAF_TEST(values of all kinds come as they were) {

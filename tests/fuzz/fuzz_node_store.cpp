@@ -5,8 +5,10 @@
 #include "adapters/node_store/brought_data.hpp"
 #include "adapters/node_store/collective_cell.hpp"
 #include "adapters/node_store/group_cell.hpp"
+#include "adapters/node_store/job_bytes.hpp"
 #include "adapters/node_store/node_store.hpp"
 #include "adapters/node_store/part_table.hpp"
+#include "adapters/node_store/shared_job_data.hpp"
 #include "adapters/node_store/store_access.hpp"
 #include "adapters/node_store/store_blocks.hpp"
 #include "adapters/node_store/store_layout.hpp"
@@ -184,6 +186,30 @@ void read_board(std::string_view bytes, uint64_t word) {
       require(found->size() <= bytes.size(), "what is found lies in the area");
 }
 
+/// What processes find of their job.
+void read_job(std::string_view bytes) {
+  const auto found = job_bytes::read(bytes);
+  if (!found) {
+    require(!read_shared_job(bytes, nullptr), "there is nothing to read");
+    return;
+  }
+  require(found->level().size() <= bytes.size(), "the level lies in it");
+  const auto ranks = found->ranks();
+  require(ranks.size() <= bytes.size(), "each rank takes some of it");
+  const auto shared = read_shared_job(bytes, nullptr);
+  for (size_t i = 0; i < std::min<size_t>(ranks.size(), 16); ++i) {
+    auto size = size_t{0};
+    for (const auto& x : found->of(ranks[i]))
+      size += x.size();
+    require(size <= bytes.size(), "no more is found than there is");
+    if (!shared)
+      continue;
+    shared->ranks->of(ranks[i]);
+    shared->ranks->drop(ranks[i]);
+    require(shared->ranks->of(ranks[i]).empty(), "what is dropped is gone");
+  }
+}
+
 /// Groups that processes have made: the word of the cell and their log are what one
 /// of them has left there. The server reads it, and they go on.
 void read_groups(std::string_view bytes, uint32_t word, uint32_t rounds) {
@@ -309,6 +335,7 @@ TROUPE_FUZZ(input) {
   const auto begin = std::min<uint64_t>(after, input.size());
   read({input.data() + begin, input.size() - begin, begin, false}, last, after);
   read_board(input, last);
+  read_job(input);
   read_groups(input, static_cast<uint32_t>(last),
               static_cast<uint32_t>(after / store_alignment));
   use_cell(input, static_cast<uint32_t>(last));

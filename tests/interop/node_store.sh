@@ -121,6 +121,35 @@ check "F4.15" "what is seen is what is seen by messages" cmp shared asked
 check_match "F4.15" "which is something" 'local: PMIX_SUCCESS|local: SUCCESS' \
   "$(cat shared)"
 
+# placed OPTION...: what processes are told of their job when they start.
+placed() {
+  # shellcheck disable=SC2086
+  job "$@" -n 5 $ours placed | sort
+}
+placed >shared
+placed --no-shared-memory >asked
+check "F4.43" "what is known of a job is what is known by messages" cmp shared asked
+check_match "F4.43" "which is what each is told of the others" \
+  '^4: pmix.lrank of 3: 3$' "$(cat shared)"
+check_equal "F4.43" "and all that there is" 235 "$(wc -l <shared)"
+
+# sent OPTION...: the bytes that a server sends to 32 processes which start, look for
+# what is known of their job, and end.
+sent() {
+  # shellcheck disable=SC2086
+  job --display summary "$@" -n 32 $ours placed 2>&1 >/dev/null \
+    | sed -n 's/.* sent \([0-9]*\) bytes and .*/\1/p'
+}
+# a_quarter LESS MORE: passes if what is sent is some, and less than a quarter.
+a_quarter() {
+  echo "$1 bytes; by messages $2"
+  [ "$1" -gt 0 ] && [ "$(($1 * 4))" -lt "$2" ]
+}
+by_memory=$(sent)
+by_messages=$(sent --no-shared-memory)
+check "F4.43" "they are not sent what they find in memory" \
+  a_quarter "${by_memory:-0}" "${by_messages:-0}"
+
 # mute HOW OPTION...: what they get who wait for one that never calls.
 mute() {
   local how=$1
@@ -264,6 +293,9 @@ check "F4.15 X9" "under a daemon with keys they are handed what they cannot open
 check "F4.21 X9" "also if there are several" \
   all_shared in_own_dvm a:2,b:2 4 $ours fenced here
 # shellcheck disable=SC2086
+check "F4.43 X9" "and find the data of their job there" \
+  all_shared in_own_dvm a:2,b:2 4 $ours placed
+# shellcheck disable=SC2086
 check "COLL-3 X9" "and meet there" \
   all_shared in_own_dvm a:2,b:2 4 $ours rounds 50
 
@@ -286,6 +318,10 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
   check "F4.15 C4.6" "but not without /proc: they ask, and the log says why once" \
     unshared "does not find the server in its /proc" \
     job -n 3 unshare -m ./no_proc $ours rounds 50
+  # shellcheck disable=SC2086
+  check "F4.43 C4.6" "they are sent the data of their job" \
+    unshared "does not find the server in its /proc" \
+    job -n 3 unshare -m ./no_proc $ours placed
   # shellcheck disable=SC2086
   check "F4.15 C4.6" "the same if only some of them are so" \
     unshared "does not find the server in its /proc" \

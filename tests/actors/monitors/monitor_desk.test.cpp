@@ -721,7 +721,7 @@ CAF_TEST(C11.8 monitors of all kinds say when they heard or looked last) {
 CAF_TEST(MON-5 beats in memory are no messages and silence is found in time) {
   auto why = std::string{};
   const std::shared_ptr<job_memory> memory =
-    make_shared_job_memory(3, {0, 1, 2}, 1 << 20, why);
+    make_shared_job_memory(3, {0, 1, 2}, 1 << 20, {}, why);
   CAF_REQUIRE(memory);
   uut.beats->add("job", memory);
   const auto where = parse_store_address(memory->lend(0));

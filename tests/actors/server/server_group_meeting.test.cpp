@@ -82,7 +82,7 @@ public:
   explicit group_simulation(uint32_t seed)
     : seeded(seed), shared(std::make_shared<shared_cells>()),
       uut(*this, [this](uint32_t, const std::vector<uint32_t>& locals, uint64_t,
-                        std::string&) {
+                        const job_info&, std::string&) {
         shared->start(static_cast<uint32_t>(locals.size()));
         return std::make_unique<memory_of_cells>(shared);
       }) {

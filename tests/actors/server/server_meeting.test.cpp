@@ -49,7 +49,7 @@ public:
   explicit simulation(uint32_t seed)
     : seeded(seed), shared(std::make_shared<shared_cells>()),
       uut(*this, [this](uint32_t, const std::vector<uint32_t>& locals, uint64_t,
-                        std::string&) {
+                        const job_info&, std::string&) {
         shared->start(static_cast<uint32_t>(locals.size()));
         shared->is_whole = !is_wide;
         return std::make_unique<memory_of_cells>(shared);

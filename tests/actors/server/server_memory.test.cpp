@@ -1,5 +1,6 @@
 // What processes post in memory that they share with their server.
 
+#include "actors/data/job_data.hpp"
 #include "actors/server/server.hpp"
 #include "base/make_info.hpp"
 #include "messages/attributes.hpp"
@@ -24,6 +25,8 @@ const auto key = std::string{"k"};
 struct script {
   uint32_t ranks = 0;
   std::vector<uint32_t> locals;
+  std::vector<key_value> data;
+  bool has_job = false;
   std::set<uint32_t> retired;
   std::set<uint32_t> wanted;
   std::map<uint32_t, std::vector<posted_data>> news;
@@ -43,6 +46,10 @@ public:
   explicit scripted_memory(std::shared_ptr<script> play)
     : play_(std::move(play)) {
     // nop
+  }
+
+  bool has_job() const override {
+    return play_->has_job;
   }
 
   std::string lend(uint32_t rank) override {
@@ -186,8 +193,9 @@ struct fixture : deterministic {
   std::string failure;
   int made = 0;
   node uut{*this, [this](uint32_t ranks, const std::vector<uint32_t>& locals,
-                         uint64_t, std::string& why) {
+                         uint64_t, const job_info& data, std::string& why) {
              ++made;
+             memory->data = data.entries;
              memory->ranks = ranks;
              memory->locals = locals;
              why = failure;
@@ -332,6 +340,71 @@ CAF_TEST(of those that do not see it the log tells once for a job) {
   CAF_CHECK_EQUAL(text_in(get(connect(2, true), 0)->value, key), "1");
   CAF_CHECK_EQUAL(said("by its connection"), 0);
   CAF_CHECK(uut.log_play->written.empty());
+}
+
+namespace {
+
+/// Whether an answer says that the data of the job are in memory.
+bool is_in_memory(const job_info_reply& x) {
+  CAF_REQUIRE(x.info);
+  const auto* where = find(x.info->entries, job_in_memory_key);
+  CAF_CHECK((where != nullptr)
+            == (find(x.info->entries, attr::job_size) == nullptr));
+  return where != nullptr;
+}
+
+} // namespace
+
+CAF_TEST(F4.43 who has the memory is told that the data of its job are there) {
+  memory->has_job = true;
+  const auto ask = [&](const peer_ptr& x) {
+    const auto told = uut.ask<job_info_reply>(x, job_info_request{});
+    consume_messages();
+    CAF_REQUIRE_EQUAL(told->code, status::success);
+    CAF_CHECK_EQUAL(told->value.info->nspace, "job");
+    return is_in_memory(told->value);
+  };
+  const auto zero = connect(0, true);
+  CAF_CHECK(find(memory->data, attr::job_size) != nullptr);
+  CAF_CHECK(ask(zero));
+  CAF_CHECK(ask(connect(1, true)));
+  // Another library, and a child that comes by its name.
+  CAF_CHECK(!ask(connect(2, false)));
+  CAF_CHECK(!ask(connect(0, true)));
+  // One that does not see it.
+  const auto outcome = uut.ask<ack>(
+    zero,
+    log_request{0, {make_info(unseen_memory_key, value::integer(EACCES))}, {}});
+  consume_messages();
+  CAF_CHECK_EQUAL(outcome->code, status::success);
+  CAF_CHECK(!ask(zero));
+}
+
+CAF_TEST(F4.43 without room for them they are sent) {
+  const auto told =
+    uut.ask<job_info_reply>(connect(0, true), job_info_request{});
+  consume_messages();
+  CAF_REQUIRE_EQUAL(told->code, status::success);
+  CAF_CHECK(!is_in_memory(told->value));
+}
+
+CAF_TEST(F4.43 data that have come since are sent) {
+  memory->has_job = true;
+  const auto zero = connect(0, true);
+  auto again = register_nspace{};
+  again.nspace = "job";
+  again.owner = {our_uid, our_uid};
+  again.local_ranks = {0, 1, 2};
+  again.clients_follow = true;
+  again.infos = {make_info(attr::job_size, value::uint32(3)),
+                 make_info("later", value::boolean(true))};
+  uut.tell<ack>(std::move(again));
+  consume_messages();
+  const auto told = uut.ask<job_info_reply>(zero, job_info_request{});
+  consume_messages();
+  CAF_REQUIRE_EQUAL(told->code, status::success);
+  CAF_CHECK(!is_in_memory(told->value));
+  CAF_CHECK(find(told->value.info->entries, "later") != nullptr);
 }
 
 CAF_TEST(what is posted there is found by those that ask the server) {

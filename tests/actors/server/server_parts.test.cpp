@@ -51,7 +51,7 @@ std::optional<meeting_place> find(const shared_cells& shared, const ranks& who,
 
 job_memory_maker maker_of(const std::shared_ptr<shared_cells>& shared) {
   return [shared](uint32_t, const std::vector<uint32_t>& locals, uint64_t,
-                  std::string&) {
+                  const job_info&, std::string&) {
     shared->start(static_cast<uint32_t>(locals.size()));
     return std::make_unique<memory_of_cells>(shared);
   };

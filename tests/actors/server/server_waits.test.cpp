@@ -68,7 +68,7 @@ struct fixture : deterministic {
 struct memory_fixture : deterministic {
   std::shared_ptr<shared_cells> shared = std::make_shared<shared_cells>();
   node uut{*this, [this](uint32_t, const std::vector<uint32_t>& locals,
-                         uint64_t, std::string&) {
+                         uint64_t, const job_info&, std::string&) {
              shared->start(static_cast<uint32_t>(locals.size()));
              return std::make_unique<memory_of_cells>(shared);
            }};

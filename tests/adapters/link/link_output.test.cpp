@@ -64,6 +64,7 @@ CAF_TEST(I18 our servers hear how much output has been taken) {
   // What the server's thread has written before is seen from here on.
   done.get_future().get();
   CAF_CHECK(wire::is_own_library(greeted));
+  CAF_CHECK(wire::can_share_memory(greeted));
   CAF_REQUIRE_EQUAL(told.size(), 4u);
   for (auto i = size_t{0}; i < 4; ++i)
     CAF_CHECK_EQUAL(told[i], (i + 1) * size);

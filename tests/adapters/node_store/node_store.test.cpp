@@ -1,6 +1,7 @@
 #include "adapters/node_store/node_store.hpp"
 
 #include "adapters/node_store/store_access.hpp"
+#include "adapters/wire/pushes.hpp"
 #include "tests/test.hpp"
 
 #include <sys/mman.h>
@@ -61,17 +62,19 @@ std::function<uint64_t()> at(uint64_t now) {
 
 CAF_TEST(an address is a line of text) {
   auto x = store_address{4711, 12, 13, {0xfedcba9876543210, 1}, 5};
-  CAF_CHECK_EQUAL(to_string(x), "6 4711 12 13 fedcba9876543210 1 5");
+  CAF_CHECK_EQUAL(to_string(x), "7 4711 12 13 fedcba9876543210 1 5");
   CAF_CHECK(parse_store_address(to_string(x)) == x);
   x.region.reset();
-  CAF_CHECK_EQUAL(to_string(x), "6 4711 12 13 fedcba9876543210 1 -");
+  CAF_CHECK_EQUAL(to_string(x), "7 4711 12 13 fedcba9876543210 1 -");
   CAF_CHECK(parse_store_address(to_string(x)) == x);
   for (const auto* text :
-       {"", "5", "4 4711 12 13 1 1 5", "5 4711 12 13 1 1",
-        "5 4711 12 13 1 1 5 6", "5 4711 -1 13 1 1 5", "5 4711 12 13 1 1 -5",
-        "5 4711 12 13 1x 1 5", "5 4711 12 13 10000000000000000 1 5",
-        "5  12 13 1 1 5", "5 4294967296 12 13 1 1 5"})
+       {"", "7", "6 4711 12 13 1 1 5", "7 4711 12 13 1 1",
+        "7 4711 12 13 1 1 5 6", "7 4711 -1 13 1 1 5", "7 4711 12 13 1 1 -5",
+        "7 4711 12 13 1x 1 5", "7 4711 12 13 10000000000000000 1 5",
+        "7  12 13 1 1 5", "7 4294967296 12 13 1 1 5"})
     CAF_CHECK(!parse_store_address(text));
+  // Whom a server lends it to says this number when it greets.
+  CAF_CHECK(to_string(x).compare(0, 1, wire::sharing_mark, 1, 1) == 0);
 }
 
 CAF_TEST(what one posts others and the server find) {
@@ -122,6 +125,41 @@ CAF_TEST(what comes from other nodes is found) {
   CAF_CHECK(x.server->bring(5, {{"a", "old"}}));
   CAF_CHECK(!x.server->bring(5, {{"a", std::string(1 << 20, 'x')}}));
   CAF_CHECK(!three->find(5, "a"));
+}
+
+CAF_TEST(F4.43 the data of the job are there before anybody maps them) {
+  const auto data = std::string(100000, 'x') + "the end";
+  const auto server =
+    node_store::make({ranks, {3, 7}, 512 << 10, 0, 1 << 20, data});
+  CAF_REQUIRE(server);
+  CAF_CHECK(server->has_job());
+  const auto three = store_access::attach(server->lend(3), ::geteuid(), 3);
+  const auto other = store_access::attach(server->address(), ::geteuid(), 7);
+  CAF_REQUIRE(three && other);
+  CAF_CHECK(three->job() == data);
+  CAF_CHECK(other->job() == data);
+  // What comes of others does not reach them.
+  const auto much = std::string(100000, 'y');
+  auto has_room = true;
+  for (auto i = 0; i < 100 && has_room; ++i)
+    has_room =
+      server->bring(4, {{std::to_string(i), much}}) && three->find(4, "0");
+  CAF_CHECK(!has_room);
+  CAF_CHECK(three->job() == data);
+}
+
+CAF_TEST(F4.43 a store without the data of the job has none) {
+  fixture x;
+  CAF_CHECK(!x.server->has_job());
+  CAF_CHECK(x.join(3)->job().empty());
+}
+
+CAF_TEST(LIM27 the data of a job that are too many are sent) {
+  const auto much = std::string(store_geometry::most_job + 1, 'x');
+  const auto server = node_store::make({ranks, {3}, 0, 0, 0, much});
+  CAF_REQUIRE(server);
+  CAF_CHECK(!server->has_job());
+  CAF_CHECK(server->size() < store_geometry::most_job);
 }
 
 CAF_TEST(where all are of this node there is no room for others) {

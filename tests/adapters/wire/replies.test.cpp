@@ -131,6 +131,17 @@ CAF_TEST(F3 a credit for output survives) {
   CAF_CHECK(!is_own_library("4.2.9"));
 }
 
+CAF_TEST(F4.43 who shares memory says so behind its release) {
+  const auto version = "4.2.9" + std::string{sharing_mark};
+  CAF_CHECK(can_share_memory(version));
+  CAF_CHECK(is_own_library(version));
+  CAF_CHECK(parse_release(version) == (release{4, 2, 9}));
+  // Ours of before, and others.
+  CAF_CHECK(!can_share_memory("4.2.9troupe"));
+  CAF_CHECK(!can_share_memory("4.2.9+6troupe"));
+  CAF_CHECK(!can_share_memory("4.2.9"));
+}
+
 CAF_TEST(F3 a status is one PACK) {
   auto out = std::string{};
   encode_status(status::timeout, client_4, out);

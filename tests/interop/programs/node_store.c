@@ -261,6 +261,48 @@ static void scopes(void) {
   end();
 }
 
+/* Shows what is known of a process, or of a job, without asking anybody. */
+static void show(const pmix_proc_t* whom, const char* key) {
+  const pmix_info_t optional = flag_info(PMIX_OPTIONAL);
+  pmix_value_t* value = NULL;
+  const pmix_status_t code = PMIx_Get(whom, key, &optional, 1, &value);
+  if (code != PMIX_SUCCESS) {
+    printf("%u: %s of %d: %s\n", me.rank, key, (int)whom->rank,
+           PMIx_Error_string(code));
+    return;
+  }
+  if (value->type == PMIX_STRING) {
+    printf("%u: %s of %d: %s\n", me.rank, key, (int)whom->rank,
+           value->data.string);
+  } else {
+    uint32_t number = 0;
+    pmix_status_t outcome;
+    PMIX_VALUE_GET_NUMBER(outcome, value, number, uint32_t);
+    succeed(outcome, key);
+    printf("%u: %s of %d: %u\n", me.rank, key, (int)whom->rank, number);
+  }
+  PMIX_VALUE_RELEASE(value);
+}
+
+/* What each is told of its job when it starts; nobody waits for others. */
+static void placed(void) {
+  start();
+  static const char* const of_job[] = {
+    PMIX_JOB_SIZE,  PMIX_LOCAL_SIZE, PMIX_LOCAL_PEERS, PMIX_NODE_LIST,
+    PMIX_NUM_NODES, PMIX_UNIV_SIZE,  PMIX_JOB_NUM_APPS};
+  static const char* const of_ranks[] = {
+    PMIX_HOSTNAME,  PMIX_NODEID,      PMIX_APPNUM,   PMIX_LOCAL_RANK,
+    PMIX_NODE_RANK, PMIX_GLOBAL_RANK, PMIX_APP_RANK, PMIX_REINCARNATION};
+  for (size_t i = 0; i < sizeof of_job / sizeof of_job[0]; ++i)
+    show(&all, of_job[i]);
+  for (pmix_rank_t rank = 0; rank < job_size; ++rank) {
+    const pmix_proc_t whom = rank_of(rank);
+    for (size_t i = 0; i < sizeof of_ranks / sizeof of_ranks[0]; ++i)
+      show(&whom, of_ranks[i]);
+  }
+  end();
+}
+
 /* Waits for what a neighbour has not posted yet. */
 static void waits(void) {
   start();
@@ -976,6 +1018,7 @@ int main(int argc, char** argv) {
     {"returns", returns},
     {"much", much},
     {"scopes", scopes},
+    {"placed", placed},
     {"waits", waits},
     {"fenced", fenced},
     {"parts", parts},
