@@ -72,6 +72,7 @@ private:
 
   void end(const std::string& reason);
 
+  event_loop& loop_;
   callbacks handlers_;
   frame_check check_;
   frame_reader reader_;

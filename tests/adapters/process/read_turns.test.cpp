@@ -120,7 +120,7 @@ CAF_TEST(who is destroyed has no turn any more) {
   CAF_CHECK_EQUAL(trace, "a..");
 }
 
-CAF_TEST(I18 beside what is urgent little is read at a time and seldom) {
+CAF_TEST(beside what is urgent little is read at a time and seldom) {
   using clock = std::chrono::steady_clock;
   constexpr auto little = read_turns::bytes_beside_urgent;
   static_assert(2 * little == defaults::bulk_beside_urgent,
