@@ -1049,6 +1049,10 @@ void event_stream::refuse(std::vector<submission> what) {
 
 /// Those that have joined get what follows.
 void event_stream::add_followers() {
+  // None is lost, and all are there: who joins a job or a log makes them more.
+  if (!is_global() && gone_.empty()
+      && all_nodes().size() == acknowledged_.size() + 1)
+    return;
   auto is_new = false;
   for (const auto rank : members())
     if (rank != out_->self && acknowledged_.emplace(rank, last_).second) {
@@ -1167,8 +1171,9 @@ void event_stream::advance() {
   if (role_ != role::home)
     return;
   auto place = taken_;
-  for (const auto& [rank, has] : acknowledged_)
-    place = std::min(place, has);
+  for (auto i = acknowledged_.begin();
+       i != acknowledged_.end() && place > stable_; ++i)
+    place = std::min(place, i->second);
   trim(place);
   while (!awaiting_stable_.empty()
          && awaiting_stable_.begin()->first <= stable_) {
