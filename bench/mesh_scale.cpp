@@ -186,6 +186,13 @@ double expected(uint32_t size, uint32_t radix) {
          + depth * (model.latency + radix * message);
 }
 
+/// What a simulation may take of a machine of 24 GiB.
+constexpr auto most_memory = size_t{20} << 30;
+
+double ratio(uint32_t x, uint32_t y) {
+  return static_cast<double>(x) / y;
+}
+
 /// A table of an operation on so many nodes: the time by the model and by what
 /// is measured, the rest by the model.
 class table {
@@ -198,9 +205,28 @@ public:
       what);
   }
 
+  /// Whether there is memory for so many nodes, by what it took more of the
+  /// more nodes there were; says so if there is not.
+  bool fits(uint32_t size) const {
+    if (rows_.size() < 2)
+      return true;
+    const auto& [few, before] = rows_[rows_.size() - 2];
+    const auto& [many, last] = rows_.back();
+    const auto power =
+      std::max(1.0, std::log(last / before) / std::log(ratio(many, few)));
+    const auto wanted = last * std::pow(ratio(size, many), power);
+    if (wanted <= static_cast<double>(most_memory))
+      return true;
+    std::printf("\nMore than %u nodes are left out: %s of %u would take %.0f "
+                "GiB.\n",
+                many, what_, size, wanted / (1 << 30));
+    return false;
+  }
+
   /// @param most Messages that a node may have at most.
   void add(uint32_t size, const scale::figures& x, const scale::figures& today,
            size_t most) {
+    rows_.emplace_back(size, static_cast<double>(x.memory) + 1);
     std::printf("| %u | %.0f | %.0f | %.2f | %zu | %.1f | %.1f |\n", size,
                 x.microseconds, today.microseconds,
                 static_cast<double>(x.messages) / size, x.most_messages,
@@ -220,6 +246,9 @@ public:
 private:
   const char* what_;
   bool is_good_ = true;
+
+  /// Nodes, and the bytes that they took.
+  std::vector<std::pair<uint32_t, double>> rows_;
 };
 
 /// What the program was asked for.
@@ -234,12 +263,12 @@ struct wish {
            || std::find(parts.begin(), parts.end(), part) != parts.end();
   }
 
-  /// The sizes up to a largest one.
+  /// The sizes up to a largest one, which stands for those above it.
   std::vector<uint32_t> sizes_to(uint32_t most) const {
-    auto result = sizes;
-    result.erase(std::remove_if(result.begin(), result.end(),
-                                [&](uint32_t x) { return x > most; }),
-                 result.end());
+    auto result = std::vector<uint32_t>{};
+    for (const auto x : sizes)
+      if (result.empty() || result.back() < most)
+        result.push_back(std::min(x, most));
     return result;
   }
 };
@@ -290,9 +319,12 @@ bool events(const wish& what) {
     all.notify(0);
     return all.notify(size - 1);
   };
-  for (const auto size : what.sizes)
+  for (const auto size : what.sizes) {
+    if (!result.fits(size))
+      break;
     result.add(size, notify(size, model), notify(size, measured),
                2 * (defaults::tree_radix + 2));
+  }
   return result.is_good();
 }
 
@@ -300,38 +332,48 @@ bool events(const wish& what) {
 /// entry comes down it. All of it is answered.
 bool groups(const wish& what) {
   auto result = table{"group construct"};
-  for (const auto size : what.sizes)
+  for (const auto size : what.sizes) {
+    if (!result.fits(size))
+      break;
     result.add(size, scale::orders{size, model}.construct(),
                scale::orders{size, measured}.construct(),
                4 * (size_t{defaults::tree_radix} + 1));
+  }
   return result.is_good();
 }
 
-/// The root asks each node twice to start, and hears from each; and so at the
-/// end.
-bool jobs(const wish& what) {
-  struct life {
-    scale::figures spawn;
-    scale::figures end;
-  };
-  const auto live = [](uint32_t size, const costs& cost) {
-    auto all = scale::spawns{size, cost};
-    const auto spawn = all.spawn();
-    return life{spawn, all.end()};
-  };
-  auto lives = std::vector<std::pair<life, life>>{};
-  const auto sizes = what.sizes_to(scale::spawns::most_nodes);
-  auto spawn = table{"spawn"};
-  for (const auto size : sizes) {
-    const auto& [x, today] =
-      lives.emplace_back(live(size, model), live(size, measured));
-    spawn.add(size, x.spawn, today.spawn, size_t{6} * size);
+/// The root asks each node twice to start, and hears from each.
+bool starts(const wish& what) {
+  auto result = table{"spawn"};
+  for (const auto size : what.sizes_to(scale::spawns::most_nodes)) {
+    if (!result.fits(size))
+      return result.is_good();
+    result.add(size, scale::spawns{size, model}.spawn(),
+               scale::spawns{size, measured}.spawn(), size_t{6} * size);
   }
-  auto end = table{"end of the job"};
-  for (size_t i = 0; i < sizes.size(); ++i)
-    end.add(sizes[i], lives[i].first.end, lives[i].second.end,
-            size_t{32} * sizes[i]);
-  return spawn.is_good() && end.is_good();
+  if (what.sizes.back() > scale::spawns::most_nodes)
+    std::printf(
+      "\nMore than %u nodes are left out: no job has more processes.\n",
+      scale::spawns::most_nodes);
+  return result.is_good();
+}
+
+/// The root hears the end of each process, and tells all nodes.
+bool ends(const wish& what) {
+  auto result = table{"end of the job"};
+  const auto end = [](uint32_t size, const costs& cost) {
+    auto all = scale::spawns{size, cost};
+    all.spawn();
+    return all.end();
+  };
+  for (const auto size : what.sizes_to(scale::spawns::most_that_end))
+    result.add(size, end(size, model), end(size, measured), size_t{32} * size);
+  if (what.sizes.back() > scale::spawns::most_that_end)
+    std::printf(
+      "\nMore than %u nodes are left out: their ends are a square over "
+      "them.\n",
+      scale::spawns::most_that_end);
+  return result.is_good();
 }
 
 } // namespace
@@ -343,7 +385,7 @@ int main(int argc, char** argv) {
     if (word == "--quick") {
       what.fence_sizes = {8, 9, 64, 72, 73, 512, 1000};
       what.sizes = {8, 9, 73};
-    } else if (word == "--most" && i + 1 < argc) {
+    } else if (word == "--most" && i + 1 < argc && std::atoi(argv[i + 1]) > 1) {
       what.sizes = what.sizes_to(static_cast<uint32_t>(std::atoi(argv[++i])));
     } else if (word == "fence" || word == "event" || word == "group"
                || word == "spawn") {
@@ -362,7 +404,9 @@ int main(int argc, char** argv) {
     is_good &= events(what);
   if (what.has("group"))
     is_good &= groups(what);
-  if (what.has("spawn"))
-    is_good &= jobs(what);
+  if (what.has("spawn")) {
+    is_good &= starts(what);
+    is_good &= ends(what);
+  }
   return is_good ? 0 : 1;
 }

@@ -67,7 +67,12 @@ TROUPE_MESSAGE(io_watcher, x.node, x.channels)
 /// server, starts nothing yet. Answered with a `job_map` of its share only, in
 /// which processes have their processors.
 struct prepare_share {
+  /// Has no shares on its way: each call of many nodes would keep all of them.
   job_map map;
+
+  /// The whole map as bytes, see messages/mesh_payload.hpp; empty: that is
+  /// `map`.
+  std::string packed_map;
   spawn_request request;
   requester parent;
 
@@ -89,8 +94,9 @@ struct prepare_share {
   std::vector<io_watcher> watchers;
 };
 
-TROUPE_MESSAGE(prepare_share, x.map, x.request, x.parent, x.origin, x.universe,
-               x.environment, x.working_directory, x.watchers)
+TROUPE_MESSAGE(prepare_share, x.map, x.packed_map, x.request, x.parent,
+               x.origin, x.universe, x.environment, x.working_directory,
+               x.watchers)
 
 /// To each node of a job, once all are prepared: starts the processes. Answered
 /// when they run, or with why they do not; by the first node of the job with

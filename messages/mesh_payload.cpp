@@ -97,6 +97,17 @@ std::optional<std::vector<proc_data>> unpack_data(std::string_view bytes) {
   return std::move(*result);
 }
 
+std::string pack_map(const job_map& x) {
+  return encode(x);
+}
+
+std::optional<job_map> unpack_map(std::string_view bytes) {
+  auto result = decode<job_map>(bytes);
+  if (!result)
+    return std::nullopt;
+  return std::move(*result);
+}
+
 std::string_view bytes_of(const peer_payload& x) {
   return {static_cast<const char*>(x.data.get()), x.size};
 }

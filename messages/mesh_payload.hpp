@@ -80,6 +80,11 @@ bool is_part(std::string_view bytes);
 std::string pack_data(const std::vector<proc_data>& x);
 std::optional<std::vector<proc_data>> unpack_data(std::string_view bytes);
 
+/// Where a job runs, as `prepare_share::packed_map`, and back.
+/// @returns nothing if the bytes are no such map.
+std::string pack_map(const job_map& x);
+std::optional<job_map> unpack_map(std::string_view bytes);
+
 /// The bytes of a payload.
 std::string_view bytes_of(const peer_payload& x);
 

@@ -59,6 +59,9 @@ public:
 
   void append(const rank_list& other);
 
+  /// Adds ranks in a row, or none.
+  void append_run(run x);
+
   /// Those at the places from `begin` on, and before `end`.
   rank_list part(size_t begin, size_t end) const;
 
@@ -72,8 +75,6 @@ public:
   bool assign(const std::vector<run>& runs);
 
 private:
-  void append_run(run x);
-
   std::vector<run> runs_;
   size_t size_ = 0;
 };

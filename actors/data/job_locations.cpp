@@ -148,16 +148,35 @@ std::vector<uint32_t> job_locations::nodes_of(const std::string& nspace) const {
   return result;
 }
 
-std::vector<uint32_t> job_locations::hosts_of(const std::string& nspace) const {
-  auto result = nodes_of(nspace);
+rank_list job_locations::rows_of_hosts(const std::string& nspace) const {
+  auto result = rank_list{};
   const auto i = jobs_.find(nspace);
-  if (i != jobs_.end() && !i->second.lost.empty())
-    result.erase(std::remove_if(result.begin(), result.end(),
-                                [&](uint32_t rank) {
-                                  return i->second.lost.count(rank) > 0;
-                                }),
-                 result.end());
+  if (i == jobs_.end())
+    return result;
+  const auto& lost = i->second.lost;
+  for (const auto& row : i->second.nodes) {
+    const auto end = uint64_t{row.first} + row.count;
+    auto next = uint64_t{row.first};
+    const auto add_before = [&](uint64_t limit) {
+      result.append_run(
+        {static_cast<uint32_t>(next), static_cast<uint32_t>(limit - next)});
+    };
+    for (auto gone = lost.lower_bound(row.first);
+         gone != lost.end() && *gone < end; ++gone) {
+      add_before(*gone);
+      next = uint64_t{*gone} + 1;
+    }
+    add_before(end);
+  }
   return result;
+}
+
+std::optional<uint32_t>
+job_locations::first_node_of(const std::string& nspace) const {
+  const auto i = jobs_.find(nspace);
+  if (i == jobs_.end() || i->second.nodes.empty())
+    return std::nullopt;
+  return i->second.nodes.front().first;
 }
 
 std::vector<uint32_t> job_locations::lost_of(const std::string& nspace) const {

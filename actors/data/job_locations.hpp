@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/mesh.hpp"
+#include "messages/rank_list.hpp"
 
 #include <map>
 #include <memory>
@@ -48,10 +49,18 @@ public:
   std::vector<uint32_t> nodes_of(const std::string& nspace) const;
 
   /// Those of a job that are not lost. Ascending.
-  std::vector<uint32_t> hosts_of(const std::string& nspace) const;
+  std::vector<uint32_t> hosts_of(const std::string& nspace) const {
+    return rows_of_hosts(nspace);
+  }
 
   /// Those that are. Ascending.
   std::vector<uint32_t> lost_of(const std::string& nspace) const;
+
+  /// As `hosts_of`, for who looks at a few of them: nodes in a row are one.
+  rank_list rows_of_hosts(const std::string& nspace) const;
+
+  /// The first of the nodes of a job, lost or not; nothing if it is not known.
+  std::optional<uint32_t> first_node_of(const std::string& nspace) const;
 
   /// The nodes that run any of these processes; a wildcard stands for its
   /// whole namespace, and what is not known for nothing. Ascending.

@@ -12,6 +12,7 @@
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/denial.hpp"
+#include "messages/mesh_payload.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -351,7 +352,9 @@ std::vector<uint32_t> dvm_jobs::oversubscribed(const job_record& job) const {
 void dvm_jobs::prepare(job_record& job, spawn_request& request) {
   const auto nspace = job.map.nspace;
   auto order = prepare_share{};
-  order.map = job.map;
+  order.map.nspace = nspace;
+  order.map.number = job.map.number;
+  order.packed_map = pack_map(job.map);
   order.request = std::move(request);
   mark_oversubscribed(order.request, oversubscribed(job));
   order.parent = job.parent;

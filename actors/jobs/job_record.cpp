@@ -10,6 +10,16 @@ namespace {
 /// What is kept of the name of a breakpoint.
 constexpr size_t max_breakpoint = 256;
 
+/// The share of a node, if it has one.
+/// @param shares In the order of their nodes, as `map_job` makes them.
+template <class Shares>
+auto find_share(Shares& shares, uint32_t node) {
+  const auto i = std::lower_bound(
+    shares.begin(), shares.end(), node,
+    [](const node_share& x, uint32_t y) { return x.node < y; });
+  return i != shares.end() && i->node == node ? i : shares.end();
+}
+
 } // namespace
 
 std::string dvm_nodes::name_of(uint32_t rank) const {
@@ -94,11 +104,13 @@ void job_record::record(const spawn_request& request, const dvm_nodes& nodes) {
 }
 
 void job_record::bind(uint32_t node, job_map theirs) {
+  const auto own = find_share(map.shares, node);
+  if (own == map.shares.end())
+    return;
   for (auto& x : theirs.shares)
-    for (auto& y : map.shares)
-      if (x.node == node && y.node == node && x.procs.size() == y.procs.size())
-        for (size_t i = 0; i < y.procs.size(); ++i)
-          y.procs[i].cpus = std::move(x.procs[i].cpus);
+    if (x.node == node && x.procs.size() == own->procs.size())
+      for (size_t i = 0; i < x.procs.size(); ++i)
+        own->procs[i].cpus = std::move(x.procs[i].cpus);
 }
 
 job_mapped job_record::mapped(const dvm_nodes& nodes) const {
@@ -201,10 +213,19 @@ job_record::note_stopped(uint32_t rank, const std::string& breakpoint) {
   return left.empty() ? std::make_optional(place) : std::nullopt;
 }
 
+std::vector<uint32_t> job_record::ranks_on(uint32_t node) const {
+  auto result = std::vector<uint32_t>{};
+  if (const auto own = find_share(map.shares, node); own != map.shares.end())
+    for (const auto& x : own->procs)
+      result.push_back(x.rank);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
 std::vector<proc_changed> job_record::lost_with(uint32_t node) const {
   auto result = std::vector<proc_changed>{};
-  for (uint32_t rank = 0; rank < procs.size(); ++rank)
-    if (const auto& x = procs[rank]; x.node == node && !x.has_ended())
+  for (const auto rank : ranks_on(node))
+    if (const auto& x = procs[rank]; !x.has_ended())
       result.push_back(
         {{map.nspace, rank}, proc_state::comm_failed, x.pid, 0, 0});
   return result;
@@ -212,9 +233,9 @@ std::vector<proc_changed> job_record::lost_with(uint32_t node) const {
 
 std::vector<proc_ended> job_record::end_share_of(uint32_t node) {
   auto result = std::vector<proc_ended>{};
-  for (uint32_t rank = 0; rank < procs.size(); ++rank) {
+  for (const auto rank : ranks_on(node)) {
     auto& x = procs[rank];
-    if (x.node != node || x.has_ended())
+    if (x.has_ended())
       continue;
     x.state = proc_state::killed_by_cmd;
     result.push_back({{map.nspace, rank}, x.state});
@@ -240,8 +261,7 @@ std::vector<proc_id> job_record::connected() const {
 
 bool job_record::runs_on(uint32_t node, uint32_t rank) const {
   if (rank == rank_wildcard)
-    return std::any_of(procs.begin(), procs.end(),
-                       [&](const proc_record& x) { return x.node == node; });
+    return !ranks_on(node).empty();
   return rank < procs.size() && procs[rank].node == node;
 }
 

@@ -303,6 +303,9 @@ struct job_record {
   controlled_job controlled() const;
 
 private:
+  /// Ascending.
+  std::vector<uint32_t> ranks_on(uint32_t node) const;
+
   bool may_follow(uint32_t from, const proc_changed& what) const;
 };
 

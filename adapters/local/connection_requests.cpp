@@ -1,5 +1,6 @@
 #include "adapters/local/connection_requests.hpp"
 
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/memory_reserve.hpp"
 #include "adapters/loop/thread_pool.hpp"
 #include "adapters/wire/long_request.hpp"
@@ -7,6 +8,7 @@
 #include "adapters/wire/replies.hpp"
 #include "messages/denial.hpp"
 
+#include <chrono>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -90,6 +92,15 @@ void count(local_statistics& counts, const wire::request& x) {
   else
     ++counts.requests[number];
 }
+
+template <class T, class... Ts>
+constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
+
+/// Whether processes wait for each other by it.
+template <class T>
+constexpr bool is_meeting =
+  is_one_of<T, fence_request, connect_procs_request, disconnect_procs_request,
+            group_construct_request, group_destruct_request>;
 
 caf::expected<wire::request> no_memory() {
   return make_error(status::nomem, "no memory to read the message");
@@ -191,6 +202,8 @@ struct connection_requests::dispatcher {
         x.bytes.reset();
     open(how);
     const auto& owner = all.owner_;
+    if constexpr (is_meeting<Request>)
+      owner.service.loop.pace().on_urgent(std::chrono::steady_clock::now());
     wait<reply>(owner.self->request(owner.session, caf::infinite, std::move(x)),
                 how);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "adapters/loop/bulk_pace.hpp"
 #include "adapters/loop/linger_rule.hpp"
 #include "adapters/loop/loop_event.hpp"
 
@@ -118,6 +119,12 @@ public:
   /// Gives signal `number` back to what handled it before `on_signal`.
   void forget_signal(int number);
 
+  /// Between what processes of this node wait for together, which is urgent, and
+  /// the reading of what they write. Of the thread of the loop.
+  bulk_pace& pace() noexcept {
+    return pace_;
+  }
+
   /// Of a loop that starts late, see `prepare`.
   event_base* base() {
     prepare();
@@ -150,6 +157,8 @@ private:
   std::deque<std::function<void()>> tasks_; // guarded by mutex_
   bool is_closed_ = false;                  // guarded by mutex_
   std::optional<loop_event> tasks_ready_;   // set under mutex_
+
+  bulk_pace pace_;
 
   linger_rule linger_;
   std::optional<loop_event> linger_begin_;

@@ -36,7 +36,7 @@ std::string_view rest_of_payload(const lane_frame& frame, size_t begin) {
 
 frame_lane::frame_lane(event_loop& loop, secure_channel channel,
                        const lane_limits& limits, callbacks handlers)
-  : handlers_(std::move(handlers)),
+  : loop_(loop), handlers_(std::move(handlers)),
     check_(channel.is_secure ? frame_check::bare : frame_check::sum),
     reader_(defaults::lane_frame, check_),
     flush_(loop.base(), -1, 0, [this] { flush(); }),
@@ -122,8 +122,14 @@ void frame_lane::put(const lane_frame& frame) {
 }
 
 void frame_lane::note_urgent(const lane_frame& frame) {
-  if (std::holds_alternative<data_frame>(frame) && !may_be_overtaken(frame))
-    pace_.on_urgent(clock::now());
+  const auto* data = std::get_if<data_frame>(&frame);
+  if (data == nullptr || may_be_overtaken(frame))
+    return;
+  const auto now = clock::now();
+  pace_.on_urgent(now);
+  // Processes of this node wait for it, most often.
+  if (data->of == traffic_class::collectives)
+    loop_.pace().on_urgent(now);
 }
 
 void frame_lane::gather(const lane_frame& frame) {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "adapters/lane/secure_handshake.hpp"
+#include "adapters/loop/bulk_pace.hpp"
 #include "adapters/loop/loop_event.hpp"
-#include "adapters/networks/bulk_pace.hpp"
 #include "adapters/networks/frame_codec.hpp"
 #include "adapters/sockets/stream_socket.hpp"
 
@@ -72,6 +72,7 @@ private:
 
   void end(const std::string& reason);
 
+  event_loop& loop_;
   callbacks handlers_;
   frame_check check_;
   frame_reader reader_;

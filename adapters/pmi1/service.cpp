@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -38,6 +39,7 @@ struct pmi1_settings {
 struct pmi1_connection_state {
   static inline const char* name = "pmi1-connection";
 
+  event_loop* loop = nullptr;
   pmi1_settings settings;
   unique_fd fd;
 
@@ -255,6 +257,7 @@ void on_barrier_in(pmi1_connection_ptr self, const command&) {
   request.procs.push_back({self->state.settings.proc.nspace, rank_wildcard});
   request.directives.push_back(
     {std::string{attr::collect_data}, 0, value::boolean(true)});
+  self->state.loop->pace().on_urgent(std::chrono::steady_clock::now());
   self->request(self->state.session, caf::infinite, std::move(request))
     .then(
       [=](ack) {
@@ -462,6 +465,7 @@ pmi1_connection(pmi1_connection_ptr self, event_loop* loop,
                 const std::shared_ptr<unique_fd>& fd,
                 const std::shared_ptr<pmi1_settings>& settings) {
   auto& state = self->state;
+  state.loop = loop;
   state.settings = std::move(*settings);
   state.fd = std::move(*fd);
   state.watch = std::make_unique<fd_watch>(*loop, state.fd.get(),

@@ -98,13 +98,14 @@ output_pipe::output_pipe(event_loop& loop, unique_fd fd, output_credit& credit,
                          size_t window, receiver deliver)
   : loop_(loop), fd_(std::move(fd)), credit_(credit), window_(window),
     deliver_(std::move(deliver)), bytes_(credit.window),
-    turn_(turns_of(credit.turns, loop), [this] { return read_in_turn(); }),
+    turn_(turns_of(credit.turns, loop),
+          [this](size_t most) { return read_in_turn(most); }),
     pace_(pipe_capacity(fd_.get())), gathered_(loop, [this] {
       is_gathering_ = false;
       if (fd_)
         turn_.join();
     }) {
-  watch_.emplace(loop_, fd_.get(), [this] { turn_.join(); });
+  watch_.emplace(loop_, fd_.get(), [this] { on_readable(); });
   watch_->enable_read();
 }
 
@@ -117,8 +118,8 @@ size_t output_pipe::room() const noexcept {
   return fragments_ < max_fragments ? bytes_.room(window_) : 0;
 }
 
-output_pipe::outcome output_pipe::read_once() {
-  const auto most = std::min(max_fragment, room());
+output_pipe::outcome output_pipe::read_once(size_t limit) {
+  const auto most = std::min({max_fragment, limit, room()});
   if (most == 0) {
     watch_->disable_read();
     return outcome::paused;
@@ -148,12 +149,21 @@ output_pipe::outcome output_pipe::read_once() {
   return outcome::ended;
 }
 
+/// What has to wait for more than this pass is watched again after its turn: the
+/// loop would not sleep till then.
+void output_pipe::on_readable() {
+  if (turn_.is_waiting())
+    watch_->disable_read();
+  else
+    turn_.join();
+}
+
 /// @returns how many bytes came.
-size_t output_pipe::read_in_turn() {
+size_t output_pipe::read_in_turn(size_t most) {
   if (is_gathering_)
     return 0;
   const auto before = bytes_.out();
-  const auto what = read_once();
+  const auto what = read_once(most);
   if (what == outcome::paused || what == outcome::ended)
     return 0;
   if (!is_gathering_)
@@ -273,18 +283,29 @@ void read_turns::reader::leave() noexcept {
 }
 
 read_turns::read_turns(event_loop& loop)
-  : next_(loop.base(), -1, 0, [this] { run(); }) {
+  : loop_(loop), next_(loop.base(), -1, 0, [this] { run(); }) {
   // nop
 }
 
 void read_turns::run() {
-  auto left = bytes_per_pass;
+  auto& pace = loop_.pace();
+  const auto now = std::chrono::steady_clock::now();
+  if (const auto wait = pace.wait(now); wait > bulk_pace::duration::zero()) {
+    next_.fire_after(wait);
+    return;
+  }
+  const auto most = pace.is_urgent(now) ? bytes_beside_urgent : bytes_per_pass;
+  auto left = most;
+  auto sum = size_t{0};
   while (!waiting_.empty() && left > 0) {
     auto* x = waiting_.front();
     waiting_.pop_front();
     x->is_waiting_ = false;
-    left -= std::min(left, std::max(x->read_(), least_bytes));
+    const auto size = x->read_(most);
+    sum += size;
+    left -= std::min(left, std::max(size, least_bytes));
   }
+  pace.on_sent(now, sum);
   is_due_ = !waiting_.empty();
   if (is_due_)
     next_.fire_after(std::chrono::nanoseconds::zero());

@@ -23,11 +23,18 @@ class event_loop;
 /// have been called. So many streams at full rate do not hold up whoever else
 /// waits for the loop longer than one of them does.
 ///
+/// While processes of the node wait for each other, less is read at a time, and
+/// no more than `bulk_pace` says: the writer, and who gets it, take processors
+/// from those. Source: guarantees 5.7.
+///
 /// For the thread of the loop only.
 class read_turns {
 public:
   /// What is read in one pass; a reading that has begun is not cut short.
   static constexpr size_t bytes_per_pass = size_t{64} << 10;
+
+  /// The same beside what is urgent.
+  static constexpr size_t bytes_beside_urgent = size_t{16} << 10;
 
   /// What a reading counts for at least.
   static constexpr size_t least_bytes = size_t{4} << 10;
@@ -35,8 +42,9 @@ public:
   /// Has turns. Leaves the queue when it is destroyed.
   class reader {
   public:
-    /// Reads once; must not destroy the reader. @returns how many bytes.
-    using callback = std::function<size_t()>;
+    /// Reads so many bytes at most, once; must not destroy the reader.
+    /// @returns how many there were.
+    using callback = std::function<size_t(size_t most)>;
 
     reader(read_turns& turns, callback read);
 
@@ -51,6 +59,11 @@ public:
 
     /// Wants no turn.
     void leave() noexcept;
+
+    /// Whether it waits for its turn.
+    bool is_waiting() const noexcept {
+      return is_waiting_;
+    }
 
   private:
     friend class read_turns;
@@ -69,6 +82,7 @@ public:
 private:
   void run();
 
+  event_loop& loop_;
   std::list<reader*> waiting_;
   bool is_due_ = false;
   loop_event next_;
@@ -198,8 +212,9 @@ public:
 private:
   enum class outcome { some, nothing, paused, ended };
 
-  outcome read_once();
-  size_t read_in_turn();
+  outcome read_once(size_t limit = max_fragment);
+  size_t read_in_turn(size_t most);
+  void on_readable();
   void read_rest();
   void resume();
   void on_silence();

@@ -13,9 +13,12 @@ namespace troupe::scale {
 /// do for a process takes no time.
 class spawns {
 public:
-  /// Of more nodes there is no job here: the root would keep the map of all for
-  /// each.
-  static constexpr uint32_t most_nodes = 1000;
+  /// A job has no more processes, see docs/library.md.
+  static constexpr uint32_t most_nodes = 65535;
+
+  /// Of more nodes no job ends here: the root keeps the end of each process for
+  /// each node that has not heard of it.
+  static constexpr uint32_t most_that_end = 1000;
 
   spawns(uint32_t size, const costs& what);
 

@@ -102,14 +102,11 @@ event_sequencer::event_sequencer(uint32_t self, uint64_t incarnation,
   x.abandon = [this](const std::string& name) { abandon(name); };
   x.may_be = [this](const ordered_event& what) { return may_be_nodes(what); };
   x.hosts = [this](const std::string& nspace) {
-    return nspace.empty() ? std::vector<uint32_t>{out_.live()}
-                          : places_.hosts_of(nspace);
+    return nspace.empty() ? out_.live() : places_.rows_of_hosts(nspace);
   };
   x.founder = [this](const std::string& nspace) {
-    if (nspace.empty())
-      return uint32_t{0};
-    const auto all = places_.nodes_of(nspace);
-    return all.empty() ? UINT32_MAX : all.front();
+    return nspace.empty() ? uint32_t{0}
+                          : places_.first_node_of(nspace).value_or(UINT32_MAX);
   };
   means_ = std::make_shared<const event_stream::means>(std::move(x));
 }
@@ -117,8 +114,7 @@ event_sequencer::event_sequencer(uint32_t self, uint64_t incarnation,
 bool event_sequencer::hosts(const std::string& nspace) const {
   if (nspace.empty())
     return true;
-  const auto nodes = places_.hosts_of(nspace);
-  return std::binary_search(nodes.begin(), nodes.end(), self_);
+  return places_.rows_of_hosts(nspace).contains(self_);
 }
 
 event_stream& event_sequencer::stream(const std::string& nspace) {
@@ -154,7 +150,7 @@ void event_sequencer::job_started(const std::string& nspace) {
 /// What a lost home had given to some, all have to get, also if nobody here has
 /// heard of it.
 void event_sequencer::succeed(const std::string& nspace) {
-  const auto nodes = places_.hosts_of(nspace);
+  const auto nodes = places_.rows_of_hosts(nspace);
   if (!nodes.empty() && nodes.front() == self_
       && means_->founder(nspace) != self_)
     stream(nspace);

@@ -118,9 +118,13 @@ void event_stream::pass_over_before(uint32_t home) {
     }
 }
 
+/// The nodes of this order, those among them that are lost to it, too.
+rank_list event_stream::all_nodes() const {
+  return !hosts_.empty() ? hosts_ : out_->hosts(is_global() ? "" : nspace_);
+}
+
 std::vector<uint32_t> event_stream::members() const {
-  auto result = !hosts_.empty() ? std::vector<uint32_t>{hosts_}
-                                : out_->hosts(is_global() ? "" : nspace_);
+  auto result = std::vector<uint32_t>{all_nodes()};
   result.erase(
     std::remove_if(result.begin(), result.end(),
                    [this](uint32_t rank) { return gone_.count(rank) > 0; }),
@@ -129,21 +133,16 @@ std::vector<uint32_t> event_stream::members() const {
 }
 
 std::optional<uint32_t> event_stream::first_member() const {
-  if (hosts_.empty()) {
-    const auto all = members();
-    return all.empty() ? std::nullopt : std::optional{all.front()};
-  }
-  for (size_t i = 0; i < hosts_.size(); ++i)
-    if (gone_.count(hosts_[i]) == 0)
-      return hosts_[i];
+  const auto all = all_nodes();
+  for (const auto& x : all.runs())
+    for (uint32_t i = 0; i < x.count; ++i)
+      if (gone_.count(x.first + i) == 0)
+        return x.first + i;
   return std::nullopt;
 }
 
 bool event_stream::is_member(uint32_t rank) const {
-  if (!hosts_.empty())
-    return hosts_.contains(rank) && gone_.count(rank) == 0;
-  const auto all = members();
-  return std::find(all.begin(), all.end(), rank) != all.end();
+  return gone_.count(rank) == 0 && all_nodes().contains(rank);
 }
 
 // -- as an origin ------------------------------------------------------------
@@ -1050,6 +1049,10 @@ void event_stream::refuse(std::vector<submission> what) {
 
 /// Those that have joined get what follows.
 void event_stream::add_followers() {
+  // None is lost, and all are there: who joins a job or a log makes them more.
+  if (!is_global() && gone_.empty()
+      && all_nodes().size() == acknowledged_.size() + 1)
+    return;
   auto is_new = false;
   for (const auto rank : members())
     if (rank != out_->self && acknowledged_.emplace(rank, last_).second) {
@@ -1168,8 +1171,9 @@ void event_stream::advance() {
   if (role_ != role::home)
     return;
   auto place = taken_;
-  for (const auto& [rank, has] : acknowledged_)
-    place = std::min(place, has);
+  for (auto i = acknowledged_.begin();
+       i != acknowledged_.end() && place > stable_; ++i)
+    place = std::min(place, i->second);
   trim(place);
   while (!awaiting_stable_.empty()
          && awaiting_stable_.begin()->first <= stable_) {

@@ -92,7 +92,7 @@ public:
       deliver;
 
     /// The nodes that host a namespace and are not known to be lost, ascending.
-    std::function<std::vector<uint32_t>(const std::string& nspace)> hosts;
+    std::function<rank_list(const std::string& nspace)> hosts;
 
     /// The first node that ever hosted it.
     std::function<uint32_t(const std::string& nspace)> founder;
@@ -228,6 +228,7 @@ private:
   /// Whether one comes before another in the order of homes.
   bool precedes(uint32_t x, uint32_t y) const;
 
+  rank_list all_nodes() const;
   std::vector<uint32_t> members() const;
   std::optional<uint32_t> first_member() const;
   bool is_member(uint32_t rank) const;

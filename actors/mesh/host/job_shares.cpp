@@ -2,6 +2,7 @@
 
 #include "actors/control/job_controller.hpp"
 #include "actors/jobs/job.hpp"
+#include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 
 #include <caf/actor_system.hpp>
@@ -115,6 +116,17 @@ bool has_processes_on(const job_map& map, uint32_t node) {
 } // namespace
 
 void job_shares::prepare(prepare_share& order, completion<job_map> done) {
+  if (!order.packed_map.empty()) {
+    auto map = unpack_map(std::exchange(order.packed_map, {}));
+    if (!map || map->nspace != order.map.nspace) {
+      done(make_error(status::bad_param,
+                      "the map of job " + order.map.nspace
+                        + " cannot be read; give all nodes of the DVM the same "
+                          "release"));
+      return;
+    }
+    order.map = std::move(*map);
+  }
   const auto& nspace = order.map.nspace;
   if (!actors_.server) {
     done(make_error(status::init, "the host has no server to serve the job"));

@@ -133,3 +133,19 @@ CAF_TEST(I16 the host of a process is the name of its node) {
   subject.remove("a");
   CAF_CHECK_EQUAL(subject.host_of({"a", 0}), "");
 }
+
+CAF_TEST(rows of hosts leave out those that are lost) {
+  auto subject = job_locations{};
+  subject.add(map_of("a", {1, 2, 3, 4, 7, 8, UINT32_MAX}));
+  CAF_CHECK_EQUAL(subject.rows_of_hosts("a").runs().size(), 3u);
+  for (const auto node : {1u, 3u, 8u, UINT32_MAX})
+    subject.node_lost(node);
+  CAF_CHECK_EQUAL(subject.hosts_of("a"), (ranks{2, 4, 7}));
+  CAF_CHECK_EQUAL(subject.rows_of_hosts("a").runs().size(), 3u);
+  CAF_CHECK_EQUAL(subject.first_node_of("a").value_or(0), 1u);
+  for (const auto node : {2u, 4u, 7u})
+    subject.node_lost(node);
+  CAF_CHECK(subject.rows_of_hosts("a").empty());
+  CAF_CHECK(subject.rows_of_hosts("b").empty());
+  CAF_CHECK(!subject.first_node_of("b"));
+}

@@ -4,6 +4,7 @@
 #include "actors/jobs/dvm_jobs.hpp"
 
 #include "messages/attributes.hpp"
+#include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
 
@@ -45,6 +46,9 @@ struct world {
   std::vector<event> raised;
   std::vector<caf::expected<spawn_result>> replies;
 
+  /// What nodes were told of where jobs run.
+  std::vector<job_map> maps;
+
   /// Who asks for jobs.
   uint32_t uid = 7;
 
@@ -77,6 +81,8 @@ struct world {
               const dvm_jobs::completion<host_reply>& then) {
     const auto at = " on n" + std::to_string(node);
     if (const auto* x = std::get_if<prepare_share>(&what)) {
+      maps.push_back(unpack_map(x->packed_map).value_or(job_map{}));
+      CAF_CHECK(x->map.shares.empty());
       then(host_reply{job_map{x->map.nspace, x->map.number, {}}});
     } else if (std::holds_alternative<start_share>(what)) {
       if (starts)
@@ -771,4 +777,14 @@ CAF_TEST(an abort of some processes ends only these) {
   w.run();
   CAF_CHECK(w.abort(7, {{one, 0}, {one, 9}}));
   CAF_CHECK_EQUAL(w.log, (texts{"signal 9 to dvm@1:0 on n0"}));
+}
+
+CAF_TEST(nodes are told in bytes where all of a job runs) {
+  world w;
+  w.begin();
+  CAF_REQUIRE_EQUAL(w.maps.size(), 3u);
+  for (const auto& map : w.maps) {
+    CAF_CHECK_EQUAL(map.nspace, one);
+    CAF_CHECK(map.shares == w.uut.find(one)->map.shares);
+  }
 }

@@ -1,11 +1,13 @@
 // Served connections: requests, answers, pushes, the end, and what a peer must
 // not do.
 
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/wire/pushes.hpp"
 #include "tests/adapters/local/world.hpp"
 
 #include <sys/ioctl.h>
 
+#include <chrono>
 #include <csignal>
 
 using namespace troupe;
@@ -128,6 +130,17 @@ CAF_TEST(an unknown command is not supported) {
     wire::decode_reply(wire::command::commit, payload, dialect());
   CAF_CHECK(reply && reply->outcome == status::not_supported);
   CAF_CHECK_EQUAL(uut.statistics().unknown_requests, 1u);
+}
+
+CAF_TEST(a fence is urgent beside what processes write) {
+  world uut;
+  const auto client = uut.served();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto is_urgent = [&] { return uut.sys.loop().pace().is_urgent(begin); };
+  CAF_CHECK(client->ask(101, commit_request{}));
+  CAF_CHECK(!uut.on_loop(is_urgent));
+  CAF_CHECK(client->ask(102, fence_request{}));
+  CAF_CHECK(uut.on_loop(is_urgent));
 }
 
 CAF_TEST(answers may come in any order) {

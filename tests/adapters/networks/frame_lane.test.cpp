@@ -6,6 +6,7 @@
 #include "tests/adapters/networks/frames.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -117,6 +118,17 @@ CAF_TEST(O1 messages of other classes overtake streams) {
   CAF_REQUIRE_EQUAL(got.size(), sent.size());
   for (size_t i = 0; i < sent.size(); ++i)
     CAF_CHECK(is_same(got[i], sent[i]));
+}
+
+CAF_TEST(collectives are urgent beside what processes of the node write) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto message = std::get<data_frame>(some_data(1, "x"));
+  message.of = traffic_class::control;
+  one->lane.put(message);
+  CAF_CHECK(!loop.pace().is_urgent(begin));
+  message.of = traffic_class::collectives;
+  one->lane.put(message);
+  CAF_CHECK(loop.pace().is_urgent(begin));
 }
 
 CAF_TEST(O1 a probe comes behind all messages that were put before it) {

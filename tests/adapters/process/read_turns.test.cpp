@@ -7,6 +7,7 @@
 
 #include <sys/eventfd.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ struct fixture {
   event_loop loop;
   read_turns turns{loop};
   std::string trace;
+  std::vector<size_t> asked;
   std::vector<std::unique_ptr<read_turns::reader>> readers;
 
   /// Reads `left` times `size` bytes and joins again each time.
@@ -32,8 +34,9 @@ struct fixture {
   void add(char name, source x) {
     const auto i = readers.size();
     readers.push_back(std::make_unique<read_turns::reader>(
-      turns, [this, name, i, x]() mutable -> size_t {
+      turns, [this, name, i, x](size_t most) mutable -> size_t {
         trace += name;
+        asked.push_back(most);
         if (--x.left > 0)
           readers[i]->join();
         return x.size;
@@ -115,6 +118,31 @@ CAF_TEST(who is destroyed has no turn any more) {
   readers[1].reset();
   run(2);
   CAF_CHECK_EQUAL(trace, "a..");
+}
+
+CAF_TEST(beside what is urgent little is read at a time and seldom) {
+  using clock = std::chrono::steady_clock;
+  constexpr auto little = read_turns::bytes_beside_urgent;
+  static_assert(2 * little == defaults::bulk_beside_urgent,
+                "half a millisecond");
+  add('a', {2, little});
+  add('b', {1, little});
+  const auto begin = clock::now();
+  // It stays so for as long as this may take.
+  loop.pace().on_urgent(begin + 1h);
+  while (asked.size() < 3)
+    run(1);
+  CAF_CHECK(asked == std::vector<size_t>(3, little));
+  // Each waits for what the one before it has taken.
+  CAF_CHECK(clock::now() - begin >= 1ms);
+}
+
+CAF_TEST(what was urgent and is over holds up nobody) {
+  add('a', {2, full});
+  loop.pace().on_urgent(std::chrono::steady_clock::now() - 1h);
+  run(2);
+  CAF_CHECK_EQUAL(trace, "a.a.");
+  CAF_CHECK(asked == std::vector<size_t>(2, full));
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

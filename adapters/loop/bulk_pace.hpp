@@ -10,8 +10,9 @@ namespace defaults {
 
 using namespace std::chrono_literals;
 
-/// While two nodes have had something urgent to say to each other so short a
-/// time ago, they probably go on: who is in a fence calls the next one soon.
+/// While two nodes, or processes of one, have had something urgent to say to
+/// each other so short a time ago, they probably go on: who is in a fence calls
+/// the next one soon.
 inline constexpr auto urgent_memory = 2ms;
 
 /// Then streams have so many bytes a millisecond.
@@ -19,10 +20,11 @@ inline constexpr size_t bulk_beside_urgent = size_t{32} << 10;
 
 } // namespace defaults
 
-/// When a lane may send more of its streams. They take processors and queues on
-/// every node on their way, of which urgent messages find all the less. So while
-/// those come and go, streams have a bounded rate; else they go as fast as they
-/// can. Source: guarantees 5.3.
+/// When a lane may send more of its streams, and a loop read more of what
+/// processes write. That takes processors and queues on every node on its way,
+/// of which urgent messages find all the less. So while those come and go,
+/// streams have a bounded rate; else they go as fast as they can.
+/// Source: guarantees 5.3 and 5.7.
 class bulk_pace {
 public:
   using time = std::chrono::steady_clock::time_point;
@@ -31,6 +33,10 @@ public:
   /// Something urgent has come or gone.
   void on_urgent(time now) noexcept {
     urgent_until_ = now + defaults::urgent_memory;
+  }
+
+  bool is_urgent(time now) const noexcept {
+    return now < urgent_until_;
   }
 
   void on_sent(time now, size_t bytes) noexcept {
@@ -44,7 +50,7 @@ public:
 
   /// @returns how long to wait before more is sent.
   duration wait(time now) const noexcept {
-    if (now >= urgent_until_)
+    if (!is_urgent(now))
       return duration::zero();
     // What is urgent may be over before.
     return std::max(std::min(next_at_, urgent_until_) - now, duration::zero());

@@ -1,4 +1,4 @@
-#include "adapters/networks/bulk_pace.hpp"
+#include "adapters/loop/bulk_pace.hpp"
 
 #include "tests/test.hpp"
 
