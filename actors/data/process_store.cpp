@@ -76,11 +76,18 @@ void append(const Entries& from, std::vector<info>& to) {
 void process_store::set_self(proc_id self, std::string hostname) {
   const auto guard = std::lock_guard{mutex_};
   self_ = std::move(self);
+  own_rank_ = self_.rank;
   hostname_ = std::move(hostname);
 }
 
 process_store::job& process_store::job_of(const std::string& nspace) {
   return jobs_[nspace];
+}
+
+/// Notes a key of some rank, whoever says it. @pre locked
+void process_store::note_key(std::string_view key) {
+  if (!is_reserved_key(key))
+    has_keys_of_ranks_ = true;
 }
 
 /// Takes the array of a node, an application or a session: a newer one of the
@@ -142,8 +149,10 @@ void process_store::add_rank(job& to, uint32_t rank,
                              std::vector<key_value> xs) {
   unpack(to, rank);
   auto& data = to.ranks[rank];
-  for (auto& x : xs)
+  for (auto& x : xs) {
+    note_key(x.key);
     data.insert_or_assign(storage_key(x.key, x.val), std::move(x.val));
+  }
 }
 
 void process_store::add_entry(job& to, const key_value& x) {
@@ -160,9 +169,11 @@ void process_store::add_entry(job& to, const key_value& x) {
     auto infos = infos_of(x.val);
     if (const auto rank = number<uint32_t>(infos, attr::rank)) {
       unpack(to, *rank);
-      for (auto& y : infos)
+      for (auto& y : infos) {
+        note_key(y.key);
         to.ranks[*rank].insert_or_assign(storage_key(y.key, y.val),
                                          std::move(y.val));
+      }
     }
   } else if (!is_reserved_key(x.key) && x.val.array() != nullptr
              && x.val.array()->element_type == data_type::info) {
@@ -216,6 +227,7 @@ void process_store::add(const proc_data& x) {
         y.key == attr::qualified_value || !is_given_by_host(y.key);
       if (!is_posted)
         unpack(to, x.proc.rank);
+      note_key(y.key);
       auto& data = is_posted ? to.fetched : to.ranks;
       data[x.proc.rank].insert_or_assign(storage_key(y.key, y.val), y.val);
     }

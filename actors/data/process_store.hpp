@@ -4,6 +4,7 @@
 #include "actors/data/packed_ranks.hpp"
 #include "messages/collective.hpp"
 #include "messages/data.hpp"
+#include "messages/proc_id.hpp"
 #include "messages/spawn.hpp"
 
 #include <atomic>
@@ -117,6 +118,8 @@ public:
   /// @returns `success`, or `not_found`.
   template <class F>
   status get(const target& x, const get_options& options, F use) const {
+    if (is_nowhere(x, options))
+      return status::not_found;
     const auto guard = std::lock_guard{mutex_};
     if (const auto* found = find(x, options)) {
       use(*found);
@@ -189,7 +192,18 @@ private:
     value val;
   };
 
+  /// Whether a key of another process is not here for sure; a quick look, which
+  /// takes no lock. What neighbours post lies in the memory that they share, so
+  /// that most processes never keep any of it.
+  bool is_nowhere(const target& x, const get_options& options) const {
+    return !has_keys_of_ranks_ && x.key && !is_reserved_key(*x.key)
+           && x.proc.rank <= rank_valid_max && x.proc.rank != own_rank_
+           && options.qualifiers.empty() && !options.node_info
+           && !options.app_info && !options.session_info;
+  }
+
   job& job_of(const std::string& nspace);
+  void note_key(std::string_view key);
   void add_entry(job& to, const key_value& x);
   void add_rank(job& to, uint32_t rank, std::vector<key_value> xs);
   static void unpack(const job& x, uint32_t rank);
@@ -235,6 +249,11 @@ private:
 
   /// Whether there is something in `removed_`: most lookups need no more.
   std::atomic<bool> has_removed_{false};
+
+  /// Whether some rank has, or has had, a key that is not reserved, beside what
+  /// this process posts; and the rank of `self_`.
+  std::atomic<bool> has_keys_of_ranks_{false};
+  std::atomic<uint32_t> own_rank_{rank_undef};
 
   /// What has been posted since the last commit, and room to list it.
   std::vector<posts::iterator> fresh_; // guarded by mutex_

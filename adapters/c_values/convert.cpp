@@ -162,7 +162,8 @@ pmix_status_t to_c(const device_distance& from, pmix_device_distance_t& to) {
 }
 
 pmix_value_t* to_c_value(const value& from, pmix_status_t& code) {
-  auto* result = allocate<pmix_value_t>(1);
+  // Zeroed when it is written. Calloc would pass by the cache of the thread.
+  auto* result = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
   code = result == nullptr ? PMIX_ERR_NOMEM : to_c(from, *result);
   if (code == PMIX_SUCCESS)
     return result;

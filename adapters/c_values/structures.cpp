@@ -760,9 +760,13 @@ void c_writer::text(std::string_view from, char*& to) {
 }
 
 void c_writer::bytes(std::string_view from, char*& to, size_t& size) {
-  to = checked<char>(from.size());
-  if (to == nullptr)
+  to = nullptr;
+  if (!ok() || from.empty())
     return;
+  // All of it is written: it need not be zeroed.
+  to = static_cast<char*>(std::malloc(from.size()));
+  if (to == nullptr)
+    return fail(status::nomem, "there is no memory");
   std::memcpy(to, from.data(), from.size());
   size = from.size();
 }

@@ -104,8 +104,9 @@ std::optional<std::string> store_access::find(uint32_t rank,
       || store_source::of(place->source.load()) != store_source::region)
     return std::nullopt;
   const auto number = region - 1;
+  const auto* front = posts_.data() + shape_.front(number);
   const auto& chain = head_of(number).chain;
-  fetch(posts_.data() + shape_.front(number), first_bytes);
+  fetch(front, first_bytes);
   // Who asks for all asks for the next one then.
   if (region < shape_.locals) {
     fetch(reinterpret_cast<const char*>(&head_of(region).chain),
@@ -113,8 +114,8 @@ std::optional<std::string> store_access::find(uint32_t rank,
     fetch(posts_.data() + shape_.front(region), first_bytes);
   }
   const auto area = store_area{
-    posts_.data() + shape_.rest(number),  shape_.region_bytes,        0, true,
-    posts_.data() + shape_.front(number), store_geometry::front_bytes};
+    posts_.data() + shape_.rest(number), shape_.region_bytes, 0, true, front,
+    store_geometry::front_bytes};
   for (auto i = 0; i < most_looks; ++i) {
     const auto last = chain.last.load(std::memory_order_acquire);
     auto lowest = uint64_t{0};

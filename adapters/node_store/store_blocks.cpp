@@ -73,7 +73,11 @@ std::optional<std::pair<const char*, uint64_t>> bytes_at(const store_area& area,
   if (offset % store_alignment != 0 || offset == 0 || area.size == 0
       || (!area.is_ring && offset < area.begin))
     return std::nullopt;
-  const auto at = area.is_ring ? offset % area.size : offset - area.begin;
+  auto at = offset;
+  if (!area.is_ring)
+    at -= area.begin;
+  else if (at >= area.size) // Most rings have not gone round: a division less.
+    at %= area.size;
   const auto front = area.is_ring ? area.front_size : 0;
   const auto end = at < front ? front : area.size;
   if (at > end || end - at < sizeof(block_header))
@@ -237,16 +241,20 @@ private:
 std::optional<std::string_view> find_entry(const store_area& area,
                                            uint64_t last, std::string_view name,
                                            uint8_t views, uint64_t* lowest) {
-  const auto hash = hash_of(name);
+  // Names of so few are compared in less time than a hash takes.
+  constexpr auto unhashed = uint32_t{4};
+  auto hash = std::optional<uint32_t>{};
   auto result = std::optional<std::string_view>{};
   if (lowest != nullptr)
     *lowest = last;
   walk(area, last, 0, [&](const block& x, uint64_t offset) {
     if (lowest != nullptr)
       *lowest = offset;
+    if (x.header.count > unhashed && !hash)
+      hash = hash_of(name);
     for (auto i = x.header.count; i > 0; --i) {
       const auto place = index_of(x, i - 1);
-      if (place.hash != hash)
+      if (x.header.count > unhashed && place.hash != *hash)
         continue;
       const auto y = entry_at(x, place.offset);
       if (y && (y->views & views) != 0 && y->name == name) {

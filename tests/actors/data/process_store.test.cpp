@@ -7,6 +7,7 @@
 #include "tests/test.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -56,6 +57,22 @@ job_info sample() {
   return x;
 }
 
+/// What a get finds: a number, the text, or `-` for nothing.
+std::string look_into(const process_store& where, const proc_id& proc,
+                      std::string_view key,
+                      const std::vector<info>& directives = {}) {
+  auto result = std::string{"-"};
+  where.get({proc, key}, get_options_of(directives), [&](const value& x) {
+    if (const auto* text = x.text())
+      result = *text;
+    else if (const auto number = x.number<uint64_t>())
+      result = std::to_string(*number);
+    else
+      result = "?";
+  });
+  return result;
+}
+
 struct fixture {
   process_store uut;
 
@@ -64,19 +81,9 @@ struct fixture {
     uut.add_job(sample());
   }
 
-  /// What a get finds: a number, the text, or `-` for nothing.
   std::string look(const proc_id& proc, std::string_view key,
                    const std::vector<info>& directives = {}) const {
-    auto result = std::string{"-"};
-    uut.get({proc, key}, get_options_of(directives), [&](const value& x) {
-      if (const auto* text = x.text())
-        result = *text;
-      else if (const auto number = x.number<uint64_t>())
-        result = std::to_string(*number);
-      else
-        result = "?";
-    });
-    return result;
+    return look_into(uut, proc, key, directives);
   }
 
   std::vector<info> all(const proc_id& proc,
@@ -579,6 +586,81 @@ CAF_TEST(X50 lists of peers that are none are not followed) {
                        value::string("1,x,,99999999999999999999,-2,3 "))})));
   uut.add_job(x);
   CAF_CHECK(uut.peers("", "bad") == (std::vector<proc_id>{{"bad", 1}}));
+}
+
+CAF_TEST(C3.16 the first key of another process is found whoever says it) {
+  const auto far = proc_id{"job", 3};
+  const auto note = entry("note", value::string("kept"));
+  using way = std::function<void(process_store&)>;
+  const way ways[] = {
+    [&](process_store& x) { x.store(far, note.key, note.val); },
+    [&](process_store& x) {
+      x.add({far, {note}});
+    },
+    [&](process_store& x) {
+      auto job = job_info{};
+      job.nspace = "job";
+      job.ranks.push_back({3, {note}});
+      x.add_job(std::move(job));
+    },
+    [&](process_store& x) {
+      auto job = job_info{};
+      job.nspace = "job";
+      job.entries.push_back(
+        entry("pmix.pdata", value::infos({with(attr::rank, value::rank(3)),
+                                          with(note.key, note.val)})));
+      x.add_job(std::move(job));
+    },
+    [&](process_store& x) {
+      auto job = spawn_result{};
+      job.nspace = "job";
+      job.ranks.push_back({3, {note}});
+      x.add_job(job);
+    },
+  };
+  for (const auto& say : ways) {
+    process_store x;
+    x.set_self({"job", 1}, "here");
+    x.add_job(sample());
+    CAF_CHECK_EQUAL(look_into(x, far, "note"), "-");
+    say(x);
+    CAF_CHECK_EQUAL(look_into(x, far, "note"), "kept");
+    CAF_CHECK_EQUAL(look_into(x, {"job", 2}, "note"), "-");
+  }
+}
+
+CAF_TEST(C3.9 keys that are nobodys own are found though no process has any) {
+  auto x = job_info{};
+  x.nspace = "job";
+  x.entries.push_back(entry("of.job", value::string("1")));
+  x.entries.push_back(
+    entry(attr::node_info_array,
+          value::infos({with(attr::hostname, value::string("there")),
+                        with("of.node", value::string("2"))})));
+  x.entries.push_back(entry(
+    attr::app_info_array, value::infos({with(attr::appnum, value::uint32(1)),
+                                        with("of.app", value::string("3"))})));
+  x.entries.push_back(
+    entry(attr::session_info_array,
+          value::infos({with(attr::session_id, value::uint32(9)),
+                        with("of.session", value::string("4"))})));
+  uut.add_job(std::move(x));
+  const auto far = proc_id{"job", 3};
+  CAF_CHECK_EQUAL(look(far, "of.job"), "-");
+  CAF_CHECK_EQUAL(look(whole_job, "of.job"), "1");
+  CAF_CHECK_EQUAL(look(anyone, "of.job"), "1");
+  CAF_CHECK_EQUAL(look(far, "of.node", {with(attr::node_info)}), "2");
+  CAF_CHECK_EQUAL(look(far, "of.app", {with(attr::app_info)}), "3");
+  CAF_CHECK_EQUAL(look(far, "of.session", {with(attr::session_info)}), "4");
+}
+
+CAF_TEST(C3.16 own keys are found by whatever rank we have got) {
+  uut.put(scope::global, "mine", value::string("1"));
+  CAF_CHECK_EQUAL(look({"job", 1}, "mine"), "1");
+  CAF_CHECK_EQUAL(look({"job", 2}, "mine"), "-");
+  uut.set_self({"job", 2}, "here");
+  CAF_CHECK_EQUAL(look({"job", 2}, "mine"), "1");
+  CAF_CHECK_EQUAL(look({"job", 1}, "mine"), "-");
 }
 
 // -- threads -----------------------------------------------------------------

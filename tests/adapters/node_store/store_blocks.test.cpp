@@ -90,6 +90,24 @@ CAF_TEST(what was posted last counts) {
   CAF_CHECK_EQUAL(x.find("c"), "5");
 }
 
+CAF_TEST(names are told apart in blocks of any size) {
+  for (size_t count = 1; count <= 10; ++count) {
+    fixture x;
+    auto names = std::vector<std::string>{};
+    for (size_t i = 0; i < count; ++i)
+      names.push_back("key-" + std::to_string(i));
+    auto entries = std::vector<store_entry>{};
+    for (const auto& name : names)
+      entries.push_back({name, name, both});
+    CAF_CHECK(x.post(entries));
+    for (const auto& name : names)
+      CAF_CHECK_EQUAL(x.find(name), name);
+    CAF_CHECK_EQUAL(x.find("key-" + std::to_string(count)), "(none)");
+    CAF_CHECK_EQUAL(x.find("key"), "(none)");
+    CAF_CHECK_EQUAL(x.find(""), "(none)");
+  }
+}
+
 CAF_TEST(each sees what is for it) {
   fixture x;
   CAF_CHECK(x.post({{"a", "all", both}}));
