@@ -1,19 +1,26 @@
 #include "actors/mesh/remoting/content_size.hpp"
 
+#include <caf/actor.hpp>
+#include <caf/actor_addr.hpp>
+#include <caf/actor_control_block.hpp>
 #include <caf/error.hpp>
+#include <caf/message.hpp>
 #include <caf/sec.hpp>
 #include <caf/serializer.hpp>
+#include <caf/system_messages.hpp>
 #include <caf/type_erased_tuple.hpp>
 
 #include <cstdint>
 #include <exception>
 #include <string>
+#include <vector>
 
 namespace troupe {
 
 namespace {
 
-/// Of CAF's own types that have handles: handles, and what it says of ends.
+/// Of a handle, of what CAF says of ends, and of what is around a message
+/// within another.
 constexpr size_t handle_size = 64;
 
 /// Has no context, so that CAF registers no actor whose handle is counted: it
@@ -130,19 +137,50 @@ bool counts_all(const caf::type_erased_tuple& x, size_t position,
   }
 }
 
+/// Whether an element has one handle, whatever it is, and little else.
+bool is_handle(const caf::type_erased_tuple& x, size_t position) {
+  return x.match_element<caf::actor>(position)
+         || x.match_element<caf::actor_addr>(position)
+         || x.match_element<caf::strong_actor_ptr>(position)
+         || x.match_element<caf::weak_actor_ptr>(position)
+         || x.match_element<caf::down_msg>(position)
+         || x.match_element<caf::exit_msg>(position);
+}
+
+using message_list = std::vector<const caf::message*>;
+
+/// Messages within an element wait in `within`: without a context CAF says
+/// nothing of them.
+bool counts_elements(const caf::type_erased_tuple& x, content_counter& out,
+                     message_list& within) {
+  auto result = true;
+  for (size_t i = 0; i < x.size() && !out.is_full(); ++i) {
+    if (counts_all(x, i, out) || out.is_full())
+      continue;
+    static_cast<void>(out.add(handle_size));
+    if (x.match_element<caf::message>(i)) {
+      within.push_back(&x.get_as<caf::message>(i));
+    } else if (x.match_element<caf::error>(i)) {
+      const auto& err = x.get_as<caf::error>(i);
+      if (err)
+        within.push_back(&err.context());
+    } else if (!is_handle(x, i)) {
+      result = false;
+    }
+  }
+  return result;
+}
+
 } // namespace
 
 content_size count_content(const caf::type_erased_tuple& x, size_t most) {
   auto out = content_counter{most};
+  auto within = message_list{};
   auto result = content_size{};
-  for (size_t i = 0; i < x.size() && !out.is_full(); ++i) {
-    if (counts_all(x, i, out) || out.is_full())
-      continue;
-    if (x.type_nr(i) != 0)
-      static_cast<void>(out.add(handle_size));
-    else
+  result.is_whole = counts_elements(x, out, within);
+  for (size_t i = 0; i < within.size() && !out.is_full(); ++i)
+    if (!counts_elements(*within[i], out, within))
       result.is_whole = false;
-  }
   result.bytes = out.bytes();
   return result;
 }

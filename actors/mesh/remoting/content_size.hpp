@@ -11,7 +11,7 @@ struct content_size {
   size_t bytes = 0;
 
   /// Whether all of it was counted: what follows a handle within a value of the
-  /// program's was not.
+  /// program's, or in a list of handles, was not.
   bool is_whole = true;
 };
 

@@ -3,6 +3,7 @@
 #include "actors/mesh/remoting/content_size.hpp"
 
 #include "actors/mesh/remoting/content_writer.hpp"
+#include "messages/status.hpp"
 #include "messages/wire_types.hpp"
 #include "tests/fixtures/deterministic.hpp"
 #include "tests/fixtures/remoting_types.hpp"
@@ -12,6 +13,8 @@
 #include <caf/scoped_execution_unit.hpp>
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 using namespace troupe;
 using namespace remoting_test;
@@ -86,6 +89,20 @@ CAF_TEST(ACT-10 counting ends above what is of interest) {
   CAF_CHECK(size.bytes < 13'000);
 }
 
+CAF_TEST(ACT-10 messages and reasons within a message are counted) {
+  const auto text = std::string(1000, 'x');
+  const caf::message messages[] = {
+    caf::make_message(int32_t{1}, caf::make_message(text)),
+    caf::make_message(make_error(status::not_found, text))};
+  for (const auto& x : messages) {
+    const auto size = count_content(x, no_limit);
+    CAF_CHECK(size.is_whole);
+    CAF_CHECK(size.bytes > 1000);
+    CAF_CHECK(size.bytes < 1200);
+  }
+  CAF_CHECK(count_content(caf::make_message(caf::error{}), no_limit).is_whole);
+}
+
 CAF_TEST(ACT-10 handles are left alone and those within a value are said) {
   const auto one = sys.spawn(idle);
   const auto known = sys.registry().get<caf::strong_actor_ptr>(one.id());
@@ -100,6 +117,8 @@ CAF_TEST(ACT-10 handles are left alone and those within a value are said) {
     count_content(caf::make_message(names, std::string(1000, 'x')), no_limit);
   CAF_CHECK(!other.is_whole);
   CAF_CHECK(other.bytes > 1000);
+  const auto handles = std::vector<caf::actor>(100, one);
+  CAF_CHECK(!count_content(caf::make_message(handles), no_limit).is_whole);
   // Nor does CAF know it by its number now.
   CAF_CHECK(!known);
   CAF_CHECK(!sys.registry().get<caf::strong_actor_ptr>(one.id()));
