@@ -33,15 +33,21 @@ bool gateway_mail::add(const caf::type_erased_tuple& content,
   if (waiting() <= defaults::gateway_mail_uncounted)
     return true;
   auto found = count_content(content, most_bytes_);
+  // One alone has room: else a large one would keep them all out, for good.
   if (!found.is_whole)
-    found.bytes = std::max<uint64_t>(found.bytes, guess_.load(relaxed));
-  if (bytes_.fetch_add(found.bytes, relaxed) + found.bytes <= most_bytes_) {
-    size = found;
-    return true;
-  }
-  bytes_.fetch_sub(found.bytes, relaxed);
-  refused_.fetch_add(1, relaxed);
-  return false;
+    found.bytes = std::max<uint64_t>(
+      found.bytes, std::min(guess_.load(relaxed), most_bytes_));
+  // What has no room is not in there for a moment either: others may have some.
+  auto before = bytes_.load(relaxed);
+  do {
+    if (found.bytes > most_bytes_ - before) {
+      refused_.fetch_add(1, relaxed);
+      return false;
+    }
+  } while (
+    !bytes_.compare_exchange_weak(before, before + found.bytes, relaxed));
+  size = found;
+  return true;
 }
 
 void gateway_mail::leave(const content_size& size) {

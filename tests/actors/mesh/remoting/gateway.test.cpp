@@ -550,6 +550,11 @@ CAF_TEST(ACT-10 what cannot be counted is taken for as large as it was last) {
   const auto of_large_ones = fill();
   CAF_CHECK_EQUAL(of_large_ones, uncounted + 2);
   empty(of_large_ones);
+  // Larger than all that may wait: one at a time.
+  mail.learn(1'000'000);
+  const auto of_too_large_ones = fill();
+  CAF_CHECK_EQUAL(of_too_large_ones, uncounted + 1);
+  empty(of_too_large_ones);
   for (int i = 0; i < 100; ++i)
     mail.learn(10);
   const auto of_small_ones = fill();
