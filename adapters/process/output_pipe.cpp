@@ -297,13 +297,21 @@ void read_turns::run() {
   const auto most = pace.is_urgent(now) ? bytes_beside_urgent : bytes_per_pass;
   auto left = most;
   auto sum = size_t{0};
-  while (!waiting_.empty() && left > 0) {
-    auto* x = waiting_.front();
-    waiting_.pop_front();
-    x->is_waiting_ = false;
-    const auto size = x->read_(most);
-    sum += size;
-    left -= std::min(left, std::max(size, least_bytes));
+  try {
+    while (!waiting_.empty() && left > 0) {
+      auto* x = waiting_.front();
+      waiting_.pop_front();
+      x->is_waiting_ = false;
+      const auto size = x->read_(most);
+      sum += size;
+      left -= std::min(left, std::max(size, least_bytes));
+    }
+  } catch (...) {
+    // For want of memory: the others have their turns all the same.
+    is_due_ = !waiting_.empty();
+    if (is_due_)
+      next_.fire_now();
+    throw;
   }
   pace.on_sent(now, sum);
   is_due_ = !waiting_.empty();

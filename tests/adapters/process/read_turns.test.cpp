@@ -7,8 +7,10 @@
 
 #include <sys/eventfd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -118,6 +120,20 @@ CAF_TEST(who is destroyed has no turn any more) {
   readers[1].reset();
   run(2);
   CAF_CHECK_EQUAL(trace, "a..");
+}
+
+CAF_TEST(who has no memory for what it reads holds up nobody) {
+  readers.push_back(std::make_unique<read_turns::reader>(
+    turns, [](size_t) -> size_t { throw std::bad_alloc{}; }));
+  readers.back()->join();
+  add('a', {2, full});
+  run(4);
+  CAF_CHECK_EQUAL(std::count(trace.begin(), trace.end(), 'a'), 2);
+  readers.front()->join();
+  run(2);
+  add('b', {1, full});
+  run(2);
+  CAF_CHECK_EQUAL(std::count(trace.begin(), trace.end(), 'b'), 1);
 }
 
 CAF_TEST(beside what is urgent little is read at a time and seldom) {
