@@ -227,9 +227,7 @@ void orphan_guard::say_goodbye() noexcept {
 
 void orphan_guard::dismiss_if_alone() noexcept {
   // The guard itself is no child to wait for.
-  auto found = siginfo_t{};
-  if (waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) < 0
-      && errno == ECHILD)
+  if (!has_children())
     say_goodbye();
 }
 
