@@ -77,14 +77,24 @@ late_library& library_of(std::string_view function) noexcept {
 
 constexpr auto few_descriptors = rlim_t{256};
 
+/// Whether the program is a daemon or the root of a DVM, which stay.
+bool stays(int argc, char** argv) {
+  constexpr auto daemon = std::string_view{"trouped"};
+  const auto program = std::string_view{argc > 0 ? argv[0] : ""};
+  return (program.size() >= daemon.size()
+          && program.substr(program.size() - daemon.size()) == daemon)
+         || (argc > 1 && std::string_view{argv[1]} == "up");
+}
+
 /// Where there may be nothing left to load them with when they are needed, they
-/// are loaded at the start. OpenSSL is needed at the start or never.
-__attribute__((constructor)) void load_early() {
+/// are loaded at the start. The C library gives a constructor what `main` gets.
+/// OpenSSL is needed at the start or never.
+__attribute__((constructor)) void load_early(int argc, char** argv) {
   const auto at_most = [](auto which, rlim_t x) {
     auto limit = rlimit{};
     return ::getrlimit(which, &limit) == 0 && limit.rlim_cur <= x;
   };
-  if (!at_most(RLIMIT_AS, RLIM_INFINITY - 1)
+  if (!stays(argc, argv) && !at_most(RLIMIT_AS, RLIM_INFINITY - 1)
       && !at_most(RLIMIT_DATA, RLIM_INFINITY - 1)
       && !at_most(RLIMIT_NOFILE, few_descriptors))
     return;
