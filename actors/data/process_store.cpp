@@ -715,6 +715,10 @@ process_store::find_with_qualifiers(const target& x,
   if (x.proc.rank == rank_wildcard || is_any)
     if (const auto* y = find_qualified(from->data, *x.key, options.qualifiers))
       return y;
+  if (is_any)
+    unpack_all(*from);
+  else
+    unpack(*from, x.proc.rank);
   for (const auto* ranks : {&from->ranks, &from->fetched})
     for (const auto& [rank, data] : *ranks)
       if (is_any || rank == x.proc.rank)

@@ -550,6 +550,27 @@ CAF_TEST(C3.16 values of a key differ by their qualifiers) {
   CAF_CHECK_EQUAL(look({"job", 1}, "color", {mark("q", 2)}), "-");
 }
 
+CAF_TEST(C3.16 qualified values of the host are found when somebody asks) {
+  auto mark = with("q", value::uint32(1));
+  mark.flags = info_qualifier;
+  const auto red =
+    entry(attr::qualified_value,
+          value::infos({with("color", value::string("red")), mark}));
+  auto asked = 0;
+  const auto look_late = [&](uint32_t rank) {
+    process_store late;
+    late.set_self({"job", 1}, "here");
+    late.add_job({"job", {}, {}}, std::make_unique<kept_ranks>(
+                                    std::vector<rank_data>{{2, {red}}}, asked));
+    return look_into(late, {"job", rank}, "color", {mark});
+  };
+  CAF_CHECK_EQUAL(look_late(2), "red");
+  CAF_CHECK_EQUAL(look_late(rank_undef), "red");
+  CAF_CHECK_EQUAL(asked, 2);
+  CAF_CHECK_EQUAL(look_late(3), "-");
+  CAF_CHECK_EQUAL(asked, 2);
+}
+
 CAF_TEST(X50 qualified values that are none are kept as they are) {
   const auto name = std::string{attr::qualified_value};
   auto only_mark = with("q", value::uint32(1));
