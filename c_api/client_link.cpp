@@ -132,11 +132,10 @@ void find_shared(shared_posts& shared, link& with) {
   tell_unseen(with, shared.failure(), {});
 }
 
-/// Whether an answer says that the data of our job are in memory.
+/// Whether an answer says that the data of our job are in memory. An entry of that
+/// name among others is the host's.
 bool is_in_memory(const job_info& x) {
-  return std::any_of(
-    x.entries.begin(), x.entries.end(),
-    [](const key_value& y) { return y.key == job_in_memory_key; });
+  return x.entries.size() == 1 && x.entries.front().key == job_in_memory_key;
 }
 
 /// Asks for the data of our job.
@@ -160,16 +159,17 @@ caf::expected<job_reply> find_job(shared_posts& shared, link& with) {
   auto told = ask_for_job(with);
   if (!told || !is_in_memory(told->info))
     return told;
-  if (shared.set(with.shared_memory(), with.self()))
-    find_shared(shared, with);
-  if (const auto access = shared.access()) {
+  shared.set(with.shared_memory(), with.self());
+  find_shared(shared, with);
+  if (const auto access = shared.access())
     if (auto found = read_shared_job(access->job(), access)) {
       told->info.entries = std::move(found->entries);
       told->ranks = std::move(found->ranks);
       return told;
     }
+  // What we cannot open it has been told of.
+  if (shared.failure() == 0)
     tell_unseen(with, EBADMSG, {});
-  }
   // It knows that we do not see it.
   told = ask_for_job(with);
   if (told && is_in_memory(told->info))

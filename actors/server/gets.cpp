@@ -187,6 +187,8 @@ std::string why_unseen(int32_t code) {
     case EINVAL:
       return "finds another process in the server's place in its /proc, as in"
              " another pid namespace";
+    case EBADMSG:
+      return "finds nothing there that makes sense as the data of its job";
     default:
       return std::string{"cannot map the server's: "} + std::strerror(code);
   }

@@ -342,6 +342,17 @@ CAF_TEST(of those that do not see it the log tells once for a job) {
   CAF_CHECK(uut.log_play->written.empty());
 }
 
+CAF_TEST(F4.43 the log tells of one that finds nonsense there) {
+  const auto zero = connect(0, true);
+  const auto outcome = uut.ask<ack>(
+    zero, log_request{
+            0, {make_info(unseen_memory_key, value::integer(EBADMSG))}, {}});
+  consume_messages();
+  CAF_CHECK_EQUAL(outcome->code, status::success);
+  CAF_CHECK_EQUAL(said("job:0 finds nothing there that makes sense"), 1);
+  CAF_CHECK(memory->retired == (std::set<uint32_t>{0}));
+}
+
 namespace {
 
 /// Whether an answer says that the data of the job are in memory.
