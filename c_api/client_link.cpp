@@ -168,8 +168,10 @@ caf::expected<job_reply> find_job(shared_posts& shared, link& with) {
       return told;
     }
   // What we cannot open it has been told of.
-  if (shared.failure() == 0)
+  if (shared.failure() == 0) {
+    shared.give_up();
     tell_unseen(with, EBADMSG, {});
+  }
   // It knows that we do not see it.
   told = ask_for_job(with);
   if (told && is_in_memory(told->info))

@@ -106,6 +106,13 @@ int shared_posts::failure() {
   return failure_;
 }
 
+void shared_posts::give_up() {
+  const auto guard = std::lock_guard{mutex_};
+  where_.clear();
+  access_ = nullptr;
+  unseen_ = std::nullopt;
+}
+
 std::shared_ptr<store_access> shared_posts::access() {
   const auto guard = std::lock_guard{mutex_};
   return attached();

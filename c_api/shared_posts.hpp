@@ -45,6 +45,9 @@ public:
   /// @returns whether we see it now.
   bool take(const std::vector<unique_fd>& descriptors);
 
+  /// Lets go of memory in which there is nonsense, until we are told of another.
+  void give_up();
+
   /// Whether a process, or a wildcard, is of the job whose memory it is.
   bool is_of_job(const proc_id& proc);
 

@@ -173,6 +173,21 @@ CAF_TEST(what we are told again changes nothing) {
   CAF_CHECK(x.one.access());
 }
 
+CAF_TEST(F4.43 memory with nonsense in it is given up) {
+  fixture x;
+  const auto where = x.server->lend(1);
+  CAF_REQUIRE(x.one.access());
+  x.one.give_up();
+  CAF_CHECK(!x.one.access());
+  CAF_CHECK_EQUAL(x.one.failure(), 0);
+  CAF_CHECK(!x.one.set(where, {"job", 1}));
+  CAF_CHECK(!x.one.access());
+  CAF_CHECK(x.one.beat() == posting::refused);
+  // Another one is as good as any.
+  CAF_CHECK(x.one.set(x.server->address(), {"job", 1}));
+  CAF_CHECK(x.one.access());
+}
+
 CAF_TEST(F4.43 all find the data of the job that the server has packed) {
   auto job = job_info{};
   job.nspace = "job";
