@@ -251,12 +251,7 @@ caf::expected<job_info_reply> gets::job(const requester& who) const {
   const auto* proc = known_.find_local(who.proc);
   const auto is_in_memory = proc != nullptr && proc->posts_by == who.index
                             && entry->data_in_memory == data;
-  if (!is_in_memory)
-    return job_info_reply{data};
-  auto where = job_info{};
-  where.nspace = nspace;
-  where.entries = {{std::string{job_in_memory_key}, value::boolean(true)}};
-  return job_info_reply{std::make_shared<const job_info>(std::move(where))};
+  return job_info_reply{is_in_memory ? entry->note_of_memory : data};
 }
 
 uint64_t gets::bytes_posted() const {
@@ -297,8 +292,13 @@ std::shared_ptr<job_memory> gets::share(namespace_entry& entry,
     tell_unshared(entry, nspace, why, out_.log);
     return nullptr;
   }
-  if (entry.memory->has_job())
+  if (entry.memory->has_job()) {
     entry.data_in_memory = entry.data.all();
+    auto note = job_info{};
+    note.nspace = nspace;
+    note.entries = {{std::string{job_in_memory_key}, value::boolean(true)}};
+    entry.note_of_memory = std::make_shared<const job_info>(std::move(note));
+  }
   entry.posted.follow(
     [memory = entry.memory](uint32_t rank) { return memory->take(rank); },
     [this](size_t bytes) { bytes_posted_ += bytes; },

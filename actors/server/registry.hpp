@@ -61,6 +61,10 @@ struct namespace_entry {
   /// The data that are there; null: none. Others may have come since.
   std::shared_ptr<const job_info> data_in_memory{};
 
+  /// What processes are sent instead of them: the same for all, since what it is
+  /// packed to is kept.
+  std::shared_ptr<const job_info> note_of_memory{};
+
   /// Whether there is none, for good.
   bool lacks_memory = false;
 

@@ -391,6 +391,20 @@ CAF_TEST(F4.43 who has the memory is told that the data of its job are there) {
   CAF_CHECK(!ask(zero));
 }
 
+CAF_TEST(F4.43 all are told so by what is packed once) {
+  memory->has_job = true;
+  const auto told = [&](uint32_t rank) {
+    const auto x =
+      uut.ask<job_info_reply>(connect(rank, true), job_info_request{});
+    consume_messages();
+    CAF_REQUIRE_EQUAL(x->code, status::success);
+    return x->value.info;
+  };
+  const auto first = told(0);
+  CAF_CHECK(is_in_memory({first}));
+  CAF_CHECK(told(1) == first);
+}
+
 CAF_TEST(F4.43 without room for them they are sent) {
   const auto told =
     uut.ask<job_info_reply>(connect(0, true), job_info_request{});
