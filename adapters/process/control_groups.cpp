@@ -99,8 +99,8 @@ std::optional<std::string> find_path(const std::string& controller,
 }
 
 /// As the public one, of what has been read.
-std::optional<control_group> find_group(const std::string& controller,
-                                        const group_files& files) {
+std::optional<control_group> find_control_group(const std::string& controller,
+                                                const group_files& files) {
   const auto mount = find_mount(controller, files.mounts);
   auto path = find_path(controller, files.groups);
   if (!mount || !path)
@@ -116,7 +116,7 @@ std::optional<control_group> find_group(const std::string& controller,
 
 std::optional<control_group> find_control_group(const std::string& controller,
                                                 const std::string& process) {
-  return find_group(controller, read_group_files(process));
+  return find_control_group(controller, read_group_files(process));
 }
 
 // -- freezer -----------------------------------------------------------------
@@ -254,7 +254,7 @@ memory_group::memory_group(const std::string& process)
   : kills_("/proc/vmstat") {
   const auto files = read_group_files(process);
   for (const auto& x : versions) {
-    const auto group = find_group(x.controller, files);
+    const auto group = find_control_group(x.controller, files);
     if (!group)
       continue;
     auto folder = group->folder;
