@@ -525,9 +525,10 @@ CAF_TEST(ACT-10 an answer that has no room in the mail becomes an error) {
 
 CAF_TEST(ACT-10 what cannot be counted is taken for as large as it was last) {
   constexpr auto uncounted = defaults::gateway_mail_uncounted;
+  auto world = gateway_world{1};
   auto mail = gateway_mail{1000, 100'000};
   auto names = roster{};
-  names.members["a"].push_back(original);
+  names.members["a"].push_back(world[0].spawn(adding));
   const auto handle = caf::make_message(names);
   auto size = content_size{};
   const auto fill = [&] {
