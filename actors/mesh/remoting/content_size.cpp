@@ -155,17 +155,16 @@ bool counts_elements(const caf::type_erased_tuple& x, content_counter& out,
                      message_list& within) {
   auto result = true;
   for (size_t i = 0; i < x.size() && !out.is_full(); ++i) {
-    if (counts_all(x, i, out) || out.is_full())
-      continue;
-    static_cast<void>(out.add(handle_size));
     if (x.match_element<caf::message>(i)) {
+      static_cast<void>(out.add(handle_size));
       within.push_back(&x.get_as<caf::message>(i));
     } else if (x.match_element<caf::error>(i)) {
-      const auto& err = x.get_as<caf::error>(i);
-      if (err)
+      static_cast<void>(out.add(handle_size));
+      if (const auto& err = x.get_as<caf::error>(i); err)
         within.push_back(&err.context());
-    } else if (!is_handle(x, i)) {
-      result = false;
+    } else if (!counts_all(x, i, out) && !out.is_full()) {
+      static_cast<void>(out.add(handle_size));
+      result = result && is_handle(x, i);
     }
   }
   return result;
