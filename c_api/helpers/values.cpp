@@ -302,8 +302,7 @@ pmix_status_t put_number(From x, void* to) {
     const auto limit = std::ldexp(1.0, std::numeric_limits<T>::digits);
     if (x >= limit || x < (std::is_unsigned_v<T> ? 0.0 : -limit))
       return PMIX_ERR_LOST_PRECISION;
-    // Without libm's trunc: clients load no libm.
-    if (static_cast<From>(static_cast<T>(x)) != x)
+    if (std::trunc(x) != x)
       code = PMIX_ERR_LOST_PRECISION;
   } else if constexpr (std::is_integral_v<From> && std::is_integral_v<T>) {
     if (std::is_signed_v<From> && std::is_unsigned_v<T> && x < From{0})

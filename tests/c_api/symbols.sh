@@ -39,7 +39,7 @@ if [ -z "${TROUPE_SANITIZER:-}" ] && [ "$(uname -m)" = x86_64 ]; then
   check_equal "C2.1" "the client's half loads CAF and libevent when they are called" "" \
     "$(readelf -d "$libpmix" | grep NEEDED | grep -E 'libcaf|libevent')"
   check_equal "C2.1" "the client's half loads the C library alone" "" \
-    "$(readelf -d "$libpmix" | grep NEEDED | grep -vE '\[(libc|ld-linux-x86-64)\.so')"
+    "$(readelf -d "$libpmix" | grep NEEDED | grep -vE '\[(libc|libm|ld-linux-x86-64)\.so')"
   check_equal "C2.1" "the launcher loads OpenSSL when it is called" "" \
     "$(readelf -d "$(command -v troupe)" | grep NEEDED | grep -E 'libssl|libcrypto')"
   check_equal "C2.1" "the launcher loads SQLite, hwloc, munge and zlib when they are called" "" \
